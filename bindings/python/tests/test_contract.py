@@ -118,17 +118,18 @@ def test_a_stub_that_forgot_a_method_is_refused() -> None:
         half()
 
 
-def test_a_stub_without_megapay_refuses_it() -> None:
-    class Before(OverTheLimit, kassa.PaymentGateway):
-        """Written before there were these methods."""
+@pytest.mark.parametrize("contract", [kassa.PaymentGateway, kassa.AsyncPaymentGateway])
+def test_a_stub_without_megapay_refuses_it(contract: type) -> None:
+    others: frozenset[str] = vars(contract)["__abstractmethods__"]
+    stub: Any = type("Stub", (contract,), dict.fromkeys(others))()
 
-        check_megapay = kassa.PaymentGateway.check_megapay
-        pay_by_megapay = kassa.PaymentGateway.pay_by_megapay
+    def call(name: str, *given: object) -> None:
+        called = getattr(stub, name)(megapay_payment(), *given)
+        asyncio.run(called)  # that of the asynchronous one raises only here
 
-    stub, payment = Before(FakeGateway().gateway), megapay_payment()
-    for call in (lambda: stub.check_megapay(payment), lambda: stub.pay_by_megapay(payment, "123456")):
-        with pytest.raises(kassa.Misconfigured, match="no payments from MegaPay wallets"):
-            call()
+    for name, given in (("check_megapay", ()), ("pay_by_megapay", ("123456",))):
+        with pytest.raises(kassa.Misconfigured, match="does not implement check_megapay and pay_by_megapay"):
+            call(name, *given)
 
 
 @pytest.mark.parametrize(

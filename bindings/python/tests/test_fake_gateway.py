@@ -67,8 +67,10 @@ def test_only_the_right_pin_charges_and_once(fake: FakeGateway) -> None:
     accepted = gateway.pay_by_megapay(payment, fake.otp)
     assert accepted.payment == payment.payment_ref()
     assert gateway.check(accepted.payment).is_charged
-    with pytest.raises(kassa.PaymentError):
+    with pytest.raises(kassa.Refused, match="NOT_FOUND"):
         gateway.pay_by_megapay(payment, fake.otp)
+    with pytest.raises(kassa.OutcomeUnknown, match="ORDER_NUMBER_USED"):
+        gateway.check_megapay(payment)
     assert [(each.kind, each.amount) for each in fake.payments] == [(kassa.PaymentKind.MEGAPAY, Decimal("250.50"))]
 
 

@@ -107,13 +107,13 @@ pub enum CheckoutState {
         message: Option<CheckoutMessage>,
         /// The last two digits of the phone that the password went to, if the server has them.
         phone_last2: Option<String>,
-        /// What the payer pays beside the amount, in units of the currency, if the gateway's response had a commission.
+        /// What the payer pays beside the amount, in units of the currency, if the gateway's response has a commission.
         #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
         commission: Option<Decimal>,
-        /// What the payer pays in all, if the gateway's response had a commission.
+        /// What the payer pays in all, if the gateway's response has a commission.
         #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
         total: Option<Decimal>,
-        /// Until when the code can be used, by the server's clock, if the gateway's response said so.
+        /// Until when the code can be used, by the server's clock, if the gateway's response says so.
         #[cfg_attr(
             feature = "serde",
             serde(rename = "code_expires_at_ms", default, with = "crate::serialized::optional_moment")

@@ -305,9 +305,9 @@ pub trait BlockingPaymentGateway: Send + Sync {
     fn close(&self);
 }
 
-/// What a stub answers that was written before there were these operations.
+/// The default of implementations that do not override the MegaPay methods.
 fn no_megapay() -> PaymentError {
-    PaymentError::misconfigured("this gateway takes no payments from MegaPay wallets")
+    PaymentError::misconfigured("this gateway does not implement check_megapay and pay_by_megapay")
 }
 
 /// Implements both traits for Kassa's own gateways, and for references to whatever implements them. One lifetime serves

@@ -171,8 +171,8 @@ impl Gateway {
         self.engine.execute(MbankConfirm::new(payment, otp)).await
     }
 
-    /// Has the gateway send a MegaPay payer a PIN, and answers with the commission. **Moves money** as far as anybody can tell; sent at
-    /// most once. Show the payer the total before you ask for the PIN.
+    /// Sends the payer of a MegaPay wallet a PIN, and returns the commission. **Treat it as moving money**: the gateway's interface does not
+    /// say that it does not. It is sent at most once. Show the payer the total before you ask for the PIN.
     ///
     /// # Errors
     /// As for [`create_card_payment`](Self::create_card_payment). [`PaymentError::Misconfigured`] where the dialect has no MegaPay

@@ -53,7 +53,7 @@ pub struct MegapayPayment {
     /// The phone number of the payer's wallet, to which the PIN goes, however it is written: what is sent is
     /// [`normalized_phone`](crate::normalized_phone) of it.
     pub phone: String,
-    /// The requisite to which the money goes, as the gateway agreed it with the merchant.
+    /// The merchant's account (requisite) that receives the money, as agreed with the gateway.
     pub account: String,
     /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL. Only the payment sends it.
     pub callback_url: Option<String>,

@@ -1,6 +1,6 @@
 """Takes a payment from a MegaPay wallet: ``python megapay.py 996755000201 250.50 7``, where 7 is the merchant's account.
 
-It tells the total, and asks for the PIN from the message.
+It shows the total, then asks for the PIN.
 """
 
 from decimal import Decimal
@@ -15,10 +15,13 @@ print("reference:", payment.payment_ref(), flush=True)  # store it before sendin
 with kassa.Gateway.from_environment() as gateway:
     try:
         checked = gateway.check_megapay(payment)
-        print(f"total: {checked.total} som" if checked.total else "the wallet may take a commission", flush=True)
-        gateway.pay_by_megapay(payment, input("PIN: "))
+        print(f"total: {checked.total} som" if checked.total else "MegaPay may charge a commission", flush=True)
+        try:
+            gateway.pay_by_megapay(payment, input("PIN: "))
+        except kassa.Refused as error:
+            print(error.reason, flush=True)  # a wrong PIN; the watch reports the result
     except kassa.OutcomeUnknown as error:
-        print(error)  # it may have been charged: never send it again, ask
+        print(error)  # it may have been charged: query it, and never send it again
     match gateway.watch(payment.payment_ref()).outcome():
         case kassa.Charged():
             print("paid")

@@ -130,6 +130,16 @@ def test_megapay(terminal: Terminal) -> None:
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
 
 
+def test_megapay_follows_a_payment_whose_pin_is_refused(terminal: Terminal) -> None:
+    script = terminal.run("megapay", phones.MEGAPAY_APPROVED.phone, "250.50", "7")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    script.told("total:")
+    terminal.sandbox.decline(ref.order_number or "")
+    told = script.end("000000\n")
+    assert told.startswith("PIN: ")
+    assert told.endswith("\nnot paid")
+
+
 def test_pay_form(terminal: Terminal) -> None:
     script = terminal.run("pay_form", "100.10", "cart-17")
     ref = script.told("reference:")

@@ -111,7 +111,7 @@ fn a_wrong_code_is_asked_for_again() {
 }
 
 #[test]
-fn a_wallet_pays_the_total_that_it_was_told() {
+fn megapay_shows_the_total_before_the_pin() {
     let shop = Shop::open();
     let told = shop.run(&["megapay", "996755000201", "250.50", "7"], "000000\n201201\n");
     assert!(told.starts_with("total: 255.51 som, 5.01 of it commission\nPIN: "), "{told}");

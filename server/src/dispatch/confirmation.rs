@@ -1,4 +1,4 @@
-//! Confirmation of a payment by the payer's code: it moves money too, so it is written down first, and sent once.
+//! Confirmation of a payment by the payer's code: it moves money too, so it is recorded first, and sent once.
 
 use kassa::{MegapayPayment, PaymentError, PaymentRef};
 use tracing::Instrument;
@@ -73,7 +73,7 @@ impl Dispatcher {
         let (Some(account), Some(phone), Some(order_number), Some(amount)) =
             (&self.megapay_account, &payment.payer_phone, &reference.order_number, reference.amount)
         else {
-            // MegaPay was turned off since the payment was begun.
+            // MegaPay is off now, or the stored payment is incomplete.
             return Err(not_sent("Misconfigured"));
         };
         let found = self.storage.checkout(CheckoutLookup::Id(payment.checkout.clone())).await;

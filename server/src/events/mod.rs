@@ -222,7 +222,7 @@ pub struct PaymentData<'a> {
     /// State of the payment after the event: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
     /// `mismatch` or `unverifiable`.
     pub state: &'a str,
-    /// What the payer's MegaPay wallet pays in addition to the amount, in KGS, as a decimal string. Absent if the gateway did not tell
+    /// What the payer's MegaPay wallet pays in addition to the amount, in KGS, as a decimal string. Absent if the gateway did not report
     /// a commission, and with other methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "&str")]
@@ -232,7 +232,7 @@ pub struct PaymentData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "&str")]
     pub total: Option<String>,
-    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Absent if the gateway did not tell its
+    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Absent if the gateway did not report its
     /// lifetime, and with other methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Millis")]

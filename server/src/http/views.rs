@@ -125,12 +125,12 @@ pub(super) struct AppPayment<'a> {
     /// MegaPay.
     phone_last2: Option<&'a str>,
     /// What the payer's MegaPay wallet pays in addition to the amount, in KGS, as a decimal string: show it before the payer enters the
-    /// PIN. Null if the gateway did not tell a commission, and with other methods.
+    /// PIN. Null if the gateway did not report a commission, and with other methods.
     commission: Option<String>,
     /// What the payer's MegaPay wallet pays in total, in KGS, as a decimal string: the amount and the commission. Null without
     /// `commission`.
     total: Option<String>,
-    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Null if the gateway did not tell its
+    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Null if the gateway did not report its
     /// lifetime, and with other methods.
     code_expires_at_ms: Option<Millis>,
     /// Whether a new payment can replace this one (`instead_of`), for example because the payer entered a wrong phone number or has

@@ -54,7 +54,7 @@ pub(super) fn render_page(
     typed: RejectedInput,
 ) -> Result<Response, ErrorPage> {
     let key = context.pages.server.new_form_key()?;
-    let takes_megapay = context.pages.server.settings().megapay_account.is_some();
+    let takes_megapay = context.pages.server.settings().taken_methods().megapay;
     let state = StateFragment::new(&context.view, &context.links, key, typed, takes_megapay);
     let text = state.render().map_err(render_failed)?;
     let template = Page {
@@ -82,7 +82,7 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let key = pages.server.new_form_key()?;
-    let takes_megapay = pages.server.settings().megapay_account.is_some();
+    let takes_megapay = pages.server.settings().taken_methods().megapay;
     Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default(), takes_megapay)))
 }
 

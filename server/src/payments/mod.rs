@@ -46,9 +46,9 @@ pub struct Payment {
     pub qr_text: Option<String>,
     /// The last four digits of the card, where it is paid by one. No more of it is kept.
     pub card_last4: Option<String>,
-    /// The last two digits of the phone, where a code confirms it. Of a phone of the mobile bank no more is kept.
+    /// The last two digits of the phone, where a code confirms it. Nothing else of a mobile bank's phone is stored.
     pub phone_last2: Option<String>,
-    /// The phone of a MegaPay wallet, which the request with the PIN repeats: kept as long as a PIN may be sent.
+    /// The phone of a MegaPay wallet, which the request with the PIN repeats: stored as long as a PIN may be sent.
     pub(crate) payer_phone: Option<Hidden>,
     /// The commission that the wallet takes beside the amount, in KGS, if the gateway's response had one.
     pub commission: Option<Decimal>,

@@ -71,7 +71,7 @@ impl Server {
     }
 
     /// Begins a payment from a MegaPay wallet, where the settings name the merchant's requisite; its payer gets a PIN for
-    /// [`confirm`](Self::confirm). The payment tells the commission and the total, which its payer has to see before. However the
+    /// [`confirm`](Self::confirm). The payment has the commission and the total. Show them before the payer enters the PIN. However the
     /// phone is written, it is one request: what counts is the number. It is stored as long as a PIN may be sent.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Server {
     ) -> Result<Payment, ServerError> {
         let phone;
         let way = match way {
-            PaymentInput::Megapay { .. } if self.shared.settings.megapay_account.is_none() => {
+            PaymentInput::Megapay { .. } if !self.shared.settings.taken_methods().megapay => {
                 let sentence = "must not be megapay: this server takes no MegaPay payments";
                 return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
             }

@@ -156,7 +156,7 @@ impl ServerSettings {
 
     /// What is offered to the payers of checkouts that name no methods.
     pub(crate) fn offer(&self) -> Offer {
-        Offer { pay_forms: self.offers_pay_forms, megapay: self.megapay_account.is_some() }
+        Offer { pay_forms: self.offers_pay_forms, megapay: self.taken_methods().megapay }
     }
 }
 

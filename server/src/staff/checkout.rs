@@ -12,6 +12,7 @@ use super::{
     page::{ErrorPage, Frame, Section},
 };
 use crate::{
+    checkouts::new_checkout::CURRENCY,
     events::{Event, EventKind},
     net::{page, see_other},
     payments::{Failure, Payment, machine::is_for_a_person},
@@ -24,8 +25,6 @@ use crate::{
 };
 
 const HIDDEN: &str = "[hidden]";
-/// The currency of a wallet's commission and total.
-const WALLET_CURRENCY: &str = "KGS";
 
 #[derive(Template)]
 #[template(path = "staff/checkout.html")]
@@ -228,7 +227,7 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
         facts.push(("Phone, the last two digits", digits.clone()));
     }
     let amounts = [("Commission of the wallet", payment.commission), ("Total for the payer", payment.total)];
-    let shown = |(name, amount): (&'static str, Option<Decimal>)| Some((name, labels::money(amount?, WALLET_CURRENCY)));
+    let shown = |(name, amount): (&'static str, Option<Decimal>)| Some((name, labels::money(amount?, CURRENCY)));
     facts.extend(amounts.into_iter().filter_map(shown));
     if let Some(at) = payment.code_expires_at {
         facts.push(("PIN valid until", labels::moment(at)));

@@ -28,7 +28,8 @@ use crate::{
 
 /// How many are played unless the environment says otherwise.
 const SCHEDULES: u64 = 5_000;
-/// From this number of schedules on, everything must have been met several times.
+/// From this number of schedules on, everything must have been met several times. Five methods share them, so fewer than this
+/// meet the rarest doubts about a pay-form too seldom.
 const MANY: u64 = 3_000;
 
 /// Kinds that a shop may not know.

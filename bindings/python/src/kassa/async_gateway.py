@@ -82,12 +82,12 @@ class AsyncGateway(Connected):
         return answer
 
     async def check_megapay(self, payment: kassa.MegapayPayment) -> kassa.MegapayChecked:
-        """Checks a payment from a MegaPay wallet: the gateway sends the payer a PIN and answers with the commission. **May
-        move money**, as far as anybody can tell; sent at most once. Show the payer the total before you ask for the PIN.
+        """Sends the payer a PIN and returns the commission. **Treat it as moving money**: the gateway's interface does not say
+        that it does not. It is sent once. Show the payer the total before you ask for the PIN.
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
-        no money moved. `kassa.Misconfigured` if the dialect has no MegaPay requests (``megapay``): without them, MegaPay is on
-        the pay-form."""
+        no money moved. `kassa.Misconfigured` if the dialect has no MegaPay requests (``megapay``): without them, payers
+        choose MegaPay on the pay-form."""
         answer: kassa.MegapayChecked = await _calls.ask(
             _calls.CHECK_MEGAPAY, self._core(), _check.instance("payment", payment, kassa.MegapayPayment)
         )

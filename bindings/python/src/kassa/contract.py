@@ -32,9 +32,9 @@ class PaymentGateway(Protocol):
     >>> def is_paid(gateway: PaymentGateway, payment: PaymentRef) -> bool:
     ...     return gateway.check(payment).is_charged
 
-    A stub that inherits from it must implement all methods but those of MegaPay, which refuse unless they are overridden. For
-    a gateway that behaves like the real one, use `kassa.testing.FakeGateway`; a stub may delegate to it, also to get a
-    `StatusWatch`.
+    A stub that inherits from it must implement all methods but those of MegaPay, which raise `Misconfigured` unless they are
+    overridden. For a gateway that behaves like the real one, use `kassa.testing.FakeGateway`; a stub may delegate to it, also
+    to get a `StatusWatch`.
     """
 
     @abstractmethod
@@ -54,14 +54,14 @@ class PaymentGateway(Protocol):
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
         `Gateway.confirm_mbank_payment`."""
 
-    def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (for who overrides it)
-        """Checks a payment from a MegaPay wallet. **May move money.** See `Gateway.check_megapay`. Refuses unless it is
-        overridden."""
+    def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (overridden in subclasses)
+        """Sends the payer a PIN and returns the commission. **Treat it as moving money.** See `Gateway.check_megapay`. Raises
+        `Misconfigured` unless it is overridden."""
         raise _no_megapay()
 
-    def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (for who overrides it)
-        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Refuses unless it
-        is overridden."""
+    def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (overridden in subclasses)
+        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Raises
+        `Misconfigured` unless it is overridden."""
         raise _no_megapay()
 
     @abstractmethod
@@ -130,14 +130,14 @@ class AsyncPaymentGateway(Protocol):
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
         `Gateway.confirm_mbank_payment`."""
 
-    async def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (for who overrides it)
-        """Checks a payment from a MegaPay wallet. **May move money.** See `Gateway.check_megapay`. Refuses unless it is
-        overridden."""
+    async def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (overridden in subclasses)
+        """Sends the payer a PIN and returns the commission. **Treat it as moving money.** See `Gateway.check_megapay`. Raises
+        `Misconfigured` unless it is overridden."""
         raise _no_megapay()
 
-    async def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (for who overrides it)
-        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Refuses unless it
-        is overridden."""
+    async def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (overridden in subclasses)
+        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Raises
+        `Misconfigured` unless it is overridden."""
         raise _no_megapay()
 
     @abstractmethod
@@ -183,4 +183,4 @@ class AsyncPaymentGateway(Protocol):
 
 
 def _no_megapay() -> Misconfigured:
-    return Misconfigured("this gateway takes no payments from MegaPay wallets")
+    return Misconfigured("this gateway does not implement check_megapay and pay_by_megapay")

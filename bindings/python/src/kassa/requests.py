@@ -113,8 +113,8 @@ class MbankPayment:
 @record("MegapayPayment")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MegapayPayment:
-    """A request for a payment from the payer's MegaPay wallet. ``check_megapay`` has the gateway send the payer a PIN and
-    answers with the commission; ``pay_by_megapay`` takes the money with that PIN. **Both take the same request.**"""
+    """A request for a payment from the payer's MegaPay wallet. ``check_megapay`` sends the payer a PIN and returns
+    the commission; ``pay_by_megapay`` takes the money with that PIN. **Both take the same request.**"""
 
     order_number: str
     """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
@@ -126,7 +126,7 @@ class MegapayPayment:
     It is normalized with `kassa.normalized_phone` before sending.
     """
     account: str
-    """The account that receives the money (the requisite), as the gateway agreed it with the merchant."""
+    """The merchant's account (requisite) that receives the money, as agreed with the gateway."""
     callback_url: str | None = None
     """Where the gateway sends its callbacks: an absolute http or https URL. Only the payment sends it, not the check."""
 

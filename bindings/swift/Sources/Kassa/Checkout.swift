@@ -71,9 +71,8 @@ public final class Checkout: Sendable {
         try translated { try core.payByMbank(phone: checked(phone, "phone")) }
     }
 
-    /// Pays from a MegaPay wallet: a PIN is sent to this phone, and the gateway tells the commission, which the state
-    /// ``CheckoutState/enterOtp(_:)`` then has. The number is normalized with ``normalizedPhone(_:)`` before sending: show the result to
-    /// the payer first.
+    /// Pays from a MegaPay wallet: a PIN is sent to this phone. ``CheckoutState/enterOtp(_:)`` has the commission and the total. The
+    /// number is normalized with ``normalizedPhone(_:)`` before sending: show the result to the payer first.
     ///
     /// - Throws: As ``payByMbank(phone:)`` does.
     public func payByMegapay(phone: String) throws {

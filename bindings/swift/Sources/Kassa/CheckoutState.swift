@@ -14,7 +14,7 @@ public enum CheckoutState: Hashable, Sendable {
     /// The payer's action is being sent; the message tells a problem, if any. No other action is possible meanwhile.
     case sending(message: CheckoutMessage? = nil)
     /// The payer enters the code from a message, which is the one-time password of the mobile bank or the PIN of a MegaPay wallet:
-    /// ``Checkout/confirm(otp:)``. **By entering it the payer agrees to the total**: show ``CheckoutTexts/cost`` first.
+    /// ``Checkout/confirm(otp:)``. **Entering the code accepts the total**: show ``CheckoutTexts/cost`` above the field.
     case enterOtp(EnterOtp)
     /// The payer pays, or confirms a card payment (3DS), on a page of the gateway: https, or loopback. `begunHere` is true if an action
     /// of this object led here: open the page at once. It is false after the app was killed, or if another device began: show a button
@@ -46,13 +46,13 @@ public enum CheckoutState: Hashable, Sendable {
         public let attemptsLeft: Int
         /// Why the last code was not accepted, if any was tried.
         public let message: CheckoutMessage?
-        /// The last two digits of the phone that the code went to, if the server tells them.
+        /// The last two digits of the phone that the code went to, if the server's response has them.
         public let phoneLast2: String?
-        /// What the payer pays in addition to the amount, in units of the currency, if the gateway's response had a commission.
+        /// What the payer pays in addition to the amount, in units of the currency, if the gateway's response has a commission.
         public let commission: Decimal?
-        /// What the payer pays in all, if the gateway's response had a commission.
+        /// What the payer pays in all, if the gateway's response has a commission.
         public let total: Decimal?
-        /// Until when the code is valid, by the server's clock, if the gateway's response said so.
+        /// Until when the code is valid, by the server's clock, if the gateway's response says so.
         public let codeExpiresAt: Date?
         /// True if the payer can choose another number or payment method: ``Checkout/changeMethod()``.
         public let canChangeMethod: Bool

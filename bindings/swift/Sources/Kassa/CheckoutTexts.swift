@@ -69,11 +69,6 @@ extension CheckoutDetails {
     }
 }
 
-/// Whether the core has such an amount.
-private func canBeHandedOn(_ amount: Decimal) -> Bool {
-    (try? KassaGenerated.amountText(amount: amount, currency: "", language: .english)) != nil
-}
-
 /// A number that is none of the core's, which no server sends, is shown as it is.
 private func inWords(_ amount: Decimal, _ currency: String, _ form: () throws -> String) -> String {
     guard canBeHandedOn([currency]), let text = try? form() else { return "\(amount)\u{a0}\(currency)" }
@@ -92,8 +87,8 @@ extension CheckoutState {
             .enterOtp(
                 method: entry.method.core, attemptsLeft: UInt32(clamping: entry.attemptsLeft), message: entry.message?.said,
                 phoneLast2: entry.phoneLast2.flatMap { canBeHandedOn([$0]) ? $0 : nil },
-                commission: entry.commission.flatMap { canBeHandedOn($0) ? $0 : nil },
-                total: entry.total.flatMap { canBeHandedOn($0) ? $0 : nil }, codeExpiresAt: nil, canChangeMethod: entry.canChangeMethod)
+                commission: entry.commission.flatMap { isRepresentable($0) ? $0 : nil },
+                total: entry.total.flatMap { isRepresentable($0) ? $0 : nil }, codeExpiresAt: nil, canChangeMethod: entry.canChangeMethod)
         case .openPage(_, let begunHere, let methods, let message):
             .openPage(url: "", begunHere: begunHere, methods: methods.map(\.core), message: message?.said)
         case .showQr(_, let message, let canChangeMethod):

@@ -1,4 +1,6 @@
 import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+internal import KassaGenerated
 
 extension Duration {
     /// As the generated code takes it. That would end the process for a duration below zero, which the core refuses by itself when
@@ -43,6 +45,11 @@ let longestText = Int(Int32.max)
 /// True if the core can be asked about texts that were made by hand.
 func canBeHandedOn(_ texts: [String]) -> Bool {
     texts.allSatisfy { $0.utf8.count <= longestText }
+}
+
+/// Whether the core can represent the amount.
+func isRepresentable(_ amount: Decimal) -> Bool {
+    (try? KassaGenerated.amountText(amount: amount, currency: "", language: .english)) != nil
 }
 
 /// A text from outside, refused where it is too long to be handed on.

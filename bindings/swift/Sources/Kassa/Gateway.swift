@@ -110,11 +110,11 @@ public final class Gateway: PaymentGateway {
                 to: .confirmMbankPayment(gateway: core, payment: payment.core, otp: otp), FfiConverterTypeMbankConfirmed.read))
     }
 
-    /// Has the gateway send the payer of a MegaPay wallet a PIN, and returns the commission. **Moves money** as far as anybody can tell;
-    /// sent once. Show the payer the total before you ask for the PIN.
+    /// Sends the payer a PIN and returns the commission. **Treat it as moving money**: the gateway's interface does not say that it does
+    /// not. It is sent once. Show the payer the total before you ask for the PIN.
     ///
     /// - Throws: As ``createCardPayment(_:)`` does; ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the dialect has no
-    ///   MegaPay requests.
+    ///   MegaPay requests (`megapay`): without them, payers choose MegaPay on the pay-form.
     public func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked {
         MegapayChecked(
             try await answer(to: .checkMegapay(gateway: core, payment: payment.core), FfiConverterTypeMegapayChecked.read))

@@ -1,10 +1,11 @@
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// A request for a payment from a MegaPay wallet. ``Gateway/checkMegapay(_:)`` has the gateway send the payer a PIN and returns the
-/// commission; ``Gateway/payByMegapay(_:pin:)`` takes the money with that PIN. **Both take the same request.**
+/// A request for a payment from a MegaPay wallet. ``Gateway/checkMegapay(_:)`` sends the payer a PIN and returns the commission;
+/// ``Gateway/payByMegapay(_:pin:)`` takes the money with that PIN. **Both take the same request.**
 ///
-/// The gateway must have these requests (`megapay` in its ``Dialect``, as in `finipay`). Without them, MegaPay is on the pay-form.
+/// The gateway must have these requests (`megapay` in its ``Dialect``, as in `finipay`). Without them, payers choose MegaPay on the
+/// pay-form.
 ///
 /// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct MegapayPayment: Hashable, Sendable, CustomStringConvertible {
@@ -15,7 +16,7 @@ public struct MegapayPayment: Hashable, Sendable, CustomStringConvertible {
     /// The phone number of the payer's wallet, which receives the PIN, in any notation: it is normalized with ``normalizedPhone(_:)``
     /// before sending.
     public var phone: String
-    /// The requisite to which the money goes, as the gateway agreed it with the merchant.
+    /// The merchant's account (requisite) that receives the money, as agreed with the gateway.
     public var account: String
     /// Where the gateway sends its callbacks: an absolute http or https URL. Only the payment sends it.
     public var callbackURL: String?
@@ -52,11 +53,11 @@ public struct MegapayPayment: Hashable, Sendable, CustomStringConvertible {
 public struct MegapayChecked: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The payment reference, for status queries.
     public let payment: PaymentRef
-    /// What the payer pays in addition to the amount, in KGS; nil if the gateway tells no commission, or the dialect does not find it.
+    /// What the payer pays in addition to the amount, in KGS; nil if the response has none, or the dialect does not find it.
     public let commission: Decimal?
-    /// What the payer pays in all, in KGS: the requested amount and the commission; nil if the commission is.
+    /// What the payer pays in all, in KGS: the requested amount and the commission; nil without a commission.
     public let total: Decimal?
-    /// How long the PIN is valid, counted from the response, if the gateway tells it.
+    /// How long the PIN is valid, counted from the response; nil if the response does not say so.
     public let pinLifetime: Duration?
     /// The gateway's code, if any.
     public let code: String?

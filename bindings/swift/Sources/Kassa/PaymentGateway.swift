@@ -29,12 +29,12 @@ public protocol PaymentGateway: Sendable {
     /// ``Gateway/confirmMbankPayment(_:otp:)``.
     func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed
 
-    /// Has the gateway send the payer of a MegaPay wallet a PIN. **Moves money** as far as anybody can tell. Refuses unless it is
-    /// implemented. See ``Gateway/checkMegapay(_:)``.
+    /// Sends the payer a PIN and returns the commission. **Treat it as moving money.** By default it throws
+    /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``. See ``Gateway/checkMegapay(_:)``.
     func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked
 
-    /// Pays from a MegaPay wallet with the payer's PIN. **Moves money.** Refuses unless it is implemented. See
-    /// ``Gateway/payByMegapay(_:pin:)``.
+    /// Pays from a MegaPay wallet with the payer's PIN. **Moves money.** By default it throws
+    /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``. See ``Gateway/payByMegapay(_:pin:)``.
     func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted
 
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. See ``Gateway/createPayForm(_:)``.
@@ -68,20 +68,19 @@ public protocol PaymentGateway: Sendable {
     func close() async
 }
 
-// For types that were written before the protocol had these methods.
 extension PaymentGateway {
-    /// Refuses: this type takes no payments from MegaPay wallets.
+    /// The default of types that do not implement it.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``.
     public func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked { throw noMegapay }
 
-    /// Refuses: this type takes no payments from MegaPay wallets.
+    /// The default of types that do not implement it.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``.
     public func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted { throw noMegapay }
 }
 
-private let noMegapay = PaymentError.misconfigured(detail: "this gateway takes no payments from MegaPay wallets")
+private let noMegapay = PaymentError.misconfigured(detail: "this gateway does not implement checkMegapay and payByMegapay")
 
 extension PaymentGateway {
     /// Queries the status of a payment by the **gateway's** own number, with messages in the merchant's default language.

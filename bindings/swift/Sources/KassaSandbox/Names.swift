@@ -45,7 +45,7 @@ extension Sandbox {
         case mbankPay = "mbank/pay"
         /// A mobile-bank payment is confirmed.
         case mbankConfirm = "mbank/confirm"
-        /// Sends the payer of a MegaPay wallet a PIN, and tells the commission.
+        /// Sends the payer of a MegaPay wallet a PIN, and returns the commission.
         case megaCheck = "mega/check"
         /// Pays from a MegaPay wallet, with the PIN.
         case megaPay = "mega/pay"

@@ -86,7 +86,7 @@ import Testing
         let screen = try await PayerScreen.ready(stage)
         let model = screen.model
         let ours = "The code goes to +996\u{a0}555\u{a0}000\u{a0}101"
-        let none = "The one of your account or wallet, such as 0555 123 456"
+        let none = "The number of your account or wallet, such as 0555 123 456"
         let cases: [(String, String)] = [
             ("", none), ("+", none), ("0555", none), ("+996 555 000 10", none), ("0555000101", ours), ("555000101", ours),
             ("996555000101", ours), ("00996 555 000 101", ours), ("+996 (555) 00-01-01", ours), ("+996 0555 000 101", ours),

@@ -6,7 +6,7 @@ import Testing
 
 /// A payment from a wallet on the screen, over a shop's server that knows this one checkout.
 @MainActor @Suite struct MegapayTests {
-    @Test func itsPayerReadsTheTotalBeforeTheCodeAndPaysOnce() async throws {
+    @Test func totalIsShownBeforeTheCodeAndChargedOnce() async throws {
         let shop = WalletShop(commission: "7.80")
         defer { shop.server.stop() }
         let model = try shop.screen()
@@ -60,7 +60,7 @@ import Testing
         model.phone = "0755 000 201"
         model.pay()
         try await model.until("a code") { $0.state.kind == "enter_otp" }
-        #expect(model.texts.cost == "The wallet may take a commission. The shop does not know how much.")
+        #expect(model.texts.cost == "MegaPay may charge a commission. The amount is not known.")
     }
 }
 

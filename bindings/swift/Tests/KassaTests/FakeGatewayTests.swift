@@ -47,12 +47,17 @@ import Testing
             try await fake.gateway.payByMegapay(payment, pin: "123-456")
         } throws: { ($0 as? PaymentError)?.paymentMayExist == true }
         #expect(try await fake.gateway.check(checked.payment).isCharged)
-        await #expect(throws: PaymentError.self) { try await fake.gateway.payByMegapay(payment, pin: fake.otp) }
+        await #expect {
+            try await fake.gateway.payByMegapay(payment, pin: fake.otp)
+        } throws: { ($0 as? PaymentError)?.kind == "Refused" }
+        await #expect {
+            try await fake.gateway.checkMegapay(payment)
+        } throws: { ($0 as? PaymentError)?.kind == "OutcomeUnknown" }
         #expect(fake.payments.map(\.status) == [.charged] && fake.payments.first?.kind == .megapay)
         #expect(fake.payments.first?.amount == payment.amount, "the commission is not the merchant's")
     }
 
-    @Test func anAcceptedPinSaysWhereToLook() async throws {
+    @Test func acceptedPaymentHasItsReference() async throws {
         let fake = try FakeGateway()
         let payment = MegapayPayment(orderNumber: "order-1", amount: 250, phone: "996700000001", account: "17")
         _ = try await fake.gateway.checkMegapay(payment)

@@ -80,7 +80,7 @@ import Testing
         #expect(payText(amount, currency: "KGS", in: .kyrgyz).contains("\u{a0}"))
         let entry = CheckoutState.EnterOtp(
             method: .megapay, attemptsLeft: 3, commission: amount, total: amount, codeExpiresAt: .distantPast)
-        let unknown = "The wallet may take a commission. The shop does not know how much."
+        let unknown = "MegaPay may charge a commission. The amount is not known."
         #expect(CheckoutTexts.of(.enterOtp(entry), mayHavePaid: true, in: .english).cost == unknown)
     }
 

@@ -64,6 +64,8 @@ func showPayment(
             try checkout.payByMbank(phone: await typed("phone"))
         case .enterOtp(let entry):
             print(entry.message?.textIn(.russian) ?? "The bank has sent you a code.")
+            let texts = CheckoutTexts.of(state, mayHavePaid: false, in: .russian)
+            if let cost = texts.cost { print(cost) }  // what a MegaPay wallet pays in all: the payer accepts it by entering the code
             try checkout.confirm(otp: await typed("code"))
         case .paid(let amount, let currency): print("Thank you: \(amount) \(currency)")
         default: continue  // every state has its picture

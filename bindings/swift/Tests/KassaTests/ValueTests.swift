@@ -30,7 +30,8 @@ import Testing
     @Test func aReferenceSurvivesItsTextAndItsJSON() throws {
         let references: [Kassa.PaymentRef] = [
             try .card("o-1", amount: try Decimal(exactly: "100.10"), currency: "USD").withGatewayNumber("g & 1"),
-            .mbank("заказ 1", amountSom: 250), try .megapay("o-1", amount: Decimal(exactly: "250.55")), try .payForm(amount: 5).withClaimedNumber("o-1", provider: .init(name: "ELSOM")),
+            .mbank("заказ 1", amountSom: 250), try .megapay("o-1", amount: Decimal(exactly: "250.55")),
+            try .payForm(amount: 5).withClaimedNumber("o-1", provider: .init(name: "ELSOM")),
             try .qr(sumTyiyn: 12_050).withTransactionID("t-1"), try .payForm(amount: 5), .qr(sumTyiyn: nil),
             Kassa.PaymentRef(kind: .mbank, orderNumber: "o-1", confirmIdentifier: #""7""#),
         ]

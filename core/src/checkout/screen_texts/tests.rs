@@ -140,7 +140,7 @@ fn payer_reads_total_before_the_code() {
     );
     let sent = "MegaPay has sent a code by SMS to the number that ends in 08. Attempts left: 3";
     assert_eq!(known.explanation.as_deref(), Some(sent));
-    let unknown = Some("The wallet may take a commission. The shop does not know how much.");
+    let unknown = Some("MegaPay may charge a commission. The amount is not known.");
     assert_eq!(texts(&enter(megapay, None, None)).cost.as_deref(), unknown);
     assert_eq!(
         texts(&enter(megapay, Some("-1"), Some(&largest))).cost.as_deref(),

@@ -126,7 +126,8 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
 fn wipe_phones(db: &Session, aggregates: &[CheckoutAggregate]) {
     let ends_with_phones = |aggregate: &&CheckoutAggregate| {
         let has_ended = aggregate.root.dirty.state && aggregate.root.state != CheckoutState::Open;
-        has_ended && aggregate.payments.iter().any(|row| row.payment.payer_phone.is_some())
+        // A payment that cannot be read may have one.
+        has_ended && (aggregate.is_damaged || aggregate.payments.iter().any(|row| row.payment.payer_phone.is_some()))
     };
     let ended: Vec<_> = aggregates.iter().filter(ends_with_phones).collect();
     if ended.is_empty() {

@@ -127,7 +127,7 @@ class Opened(OfOneProcess):
         self._core().pay_by_mbank(_check.text("phone", phone))
 
     def pay_by_megapay(self, phone: str) -> None:
-        """Pays from the MegaPay wallet of this phone, which receives a PIN. The gateway tells the commission: see `EnterOtp`.
+        """Pays from the MegaPay wallet of this phone, which receives a PIN. `EnterOtp` has the commission and the total.
 
         The number is normalized with `kassa.normalized_phone` before sending: show the result to the payer first.
 

@@ -58,7 +58,7 @@ class Sending(_State):
 @dataclass(frozen=True, slots=True)
 class EnterOtp(_State):
     """The payer enters the code from a message, the one-time password of the mobile bank or the PIN of a MegaPay wallet:
-    ``confirm``. **By entering it, the payer agrees to the total**: show it before, as `CheckoutTexts.cost` words it."""
+    ``confirm``. **Entering the code accepts the total**: show `CheckoutTexts.cost` above the field."""
 
     kind: ClassVar[Literal["enter_otp"]] = "enter_otp"
     method: PaymentMethod
@@ -68,13 +68,13 @@ class EnterOtp(_State):
     message: CheckoutMessage | None = None
     """Why the last code was not accepted, if any was tried."""
     phone_last2: str | None = None
-    """The last two digits of the phone that the code went to, if the server tells them."""
+    """The last two digits of the phone that the code went to, if the server's response has them."""
     commission: Decimal | None = None
-    """The amount that the payer pays in addition, in units of the currency, if the gateway tells a commission."""
+    """The amount that the payer pays in addition, in units of the currency, if the gateway's response has a commission."""
     total: Decimal | None = None
-    """The amount that the payer pays in all, if the gateway tells a commission."""
+    """The amount that the payer pays in all, if the gateway's response has a commission."""
     code_expires_at: datetime | None = None
-    """When the code expires, by the server's clock, in UTC, if the gateway tells it."""
+    """When the code expires (UTC, the server's clock), if the gateway's response says so."""
     can_change_method: bool = False
     """Whether the payer can choose another number or payment method: ``change_method``."""
 

@@ -7,6 +7,7 @@ from .. import _check
 from .._codec import record
 from .._core import native
 from .._dataclass import dataclass
+from ..errors import Invalid
 from ..violations import Language
 from .amounts import amount_text
 from .details import PaymentMethod
@@ -41,8 +42,6 @@ class CheckoutTexts:
         ``may_have_paid`` is true if the payer was shown something that can still be paid: a page whose checkout has ended, or
         a QR code that was left for another method. **Then the texts do not suggest a new order without a warning.**
 
-        Raises `kassa.Invalid` for a commission or a total of more than 28 digits.
-
         >>> CheckoutTexts.of(Expired(), Language.ENGLISH, may_have_paid=False).title
         'The time to pay is over'
         """
@@ -60,11 +59,16 @@ def _state(state: Any) -> Any:
 
     match state:
         case EnterOtp(attempts_left=left, commission=commission, total=total):
-            for amount in (commission, total):
-                if amount is not None:
-                    # Raises for a number that the core does not have, which `checkout_texts` has no error for.
-                    amount_text(amount, "KGS", Language.ENGLISH)
-            return dataclasses.replace(state, attempts_left=min(max(0, left), _MOST_ATTEMPTS), code_expires_at=None)
+            # `checkout_texts` has no error for an amount that the core cannot hold. Then the cost is unknown.
+            if not (_is_representable(commission) and _is_representable(total)):
+                commission = total = None
+            return dataclasses.replace(
+                state,
+                attempts_left=min(max(0, left), _MOST_ATTEMPTS),
+                commission=commission,
+                total=total,
+                code_expires_at=None,
+            )
         case OpenPage():
             return dataclasses.replace(state, url="")
         case ShowQr():
@@ -75,6 +79,16 @@ def _state(state: Any) -> Any:
             return dataclasses.replace(state, amount=Decimal(0), currency="")
         case _:
             return state
+
+
+def _is_representable(amount: Decimal | None) -> bool:
+    """Whether the core can represent the amount."""
+    if amount is not None:
+        try:
+            amount_text(amount, "KGS", Language.ENGLISH)
+        except Invalid:
+            return False
+    return True
 
 
 @record("CheckoutLabels")
@@ -199,13 +213,25 @@ class CheckoutLabels:
 
     def name_of(self, method: PaymentMethod) -> str:
         """The name of a payment method."""
-        name: str = getattr(self, _check.instance("method", method, PaymentMethod).value)
-        return name
+        names = {
+            PaymentMethod.PAY_FORM: self.pay_form,
+            PaymentMethod.QR: self.qr,
+            PaymentMethod.MBANK: self.mbank,
+            PaymentMethod.MEGAPAY: self.megapay,
+            PaymentMethod.CARD: self.card,
+        }
+        return names[_check.instance("method", method, PaymentMethod)]
 
     def hint_of(self, method: PaymentMethod) -> str:
         """The explanation of a payment method for the payer."""
-        hint: str = getattr(self, f"{_check.instance('method', method, PaymentMethod).value}_hint")
-        return hint
+        hints = {
+            PaymentMethod.PAY_FORM: self.pay_form_hint,
+            PaymentMethod.QR: self.qr_hint,
+            PaymentMethod.MBANK: self.mbank_hint,
+            PaymentMethod.MEGAPAY: self.megapay_hint,
+            PaymentMethod.CARD: self.card_hint,
+        }
+        return hints[_check.instance("method", method, PaymentMethod)]
 
 
 def phone_hint(typed: str, language: Language) -> str | None:

@@ -210,7 +210,7 @@ def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
     provider, amount, currency = said
     if provider is None or amount is None:
         raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider and --amount, too")
-    # A number at MegaPay may come from a pay-form, where it is only claimed: a payment by PIN has its stored reference.
+    # A MegaPay order number alone may belong to a pay-form, so use that kind. Payments by PIN have a stored reference.
     kinds = {kassa.Provider.CARDS: kassa.PaymentKind.CARD, kassa.Provider.MBANK: kassa.PaymentKind.MBANK}
     kind = kinds.get(provider, kassa.PaymentKind.PAY_FORM)
     return kassa.PaymentRef(kind, order_number=text, provider=provider, amount=amount, currency=currency or "KGS")

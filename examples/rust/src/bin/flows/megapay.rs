@@ -2,8 +2,7 @@ use kassa::{BlockingGateway, Decimal, MegapayPayment, PaymentError, Verdict};
 
 use super::shop;
 
-/// Takes a payment from a MegaPay wallet: tells the total, and asks for the PIN from the payer's message. `account` is the merchant's
-/// requisite.
+/// Takes a payment from a MegaPay wallet: shows the total, then asks for the PIN. `account` is the merchant's account (requisite).
 pub(crate) fn take(phone: &str, som: Decimal, account: &str) -> Result<(), PaymentError> {
     let gateway = shop::open()?;
     let payment = MegapayPayment::new(kassa::new_order_number(), som, phone, account);
@@ -11,13 +10,13 @@ pub(crate) fn take(phone: &str, som: Decimal, account: &str) -> Result<(), Payme
     let sent = gateway.check_megapay(payment.clone()).and_then(|checked| {
         match (checked.total, checked.commission) {
             (Some(total), Some(commission)) => println!("total: {total} som, {commission} of it commission"),
-            _ => println!("the wallet may take a commission"),
+            _ => println!("MegaPay may charge a commission"),
         }
         pay(&gateway, &payment)
     });
     match sent {
         Err(error) if !error.payment_may_exist() => return Err(error),
-        Err(error) => println!("{error}"), // it may have been charged: never send it again, ask
+        Err(error) => println!("{error}"), // it may have been charged: query it, and never send it again
         Ok(()) => {}
     }
     shop::follow(&gateway, reference)
@@ -32,7 +31,7 @@ fn pay(gateway: &BlockingGateway, payment: &MegapayPayment) -> Result<(), Paymen
             {
                 println!("{}", reason.unwrap_or_default());
             }
-            Ok(_) | Err(PaymentError::Refused { .. }) => return Ok(()), // how it ended, the watch says
+            Ok(_) | Err(PaymentError::Refused { .. }) => return Ok(()), // the watch reports the result
             Err(error) => return Err(error),
         }
     }

@@ -35,7 +35,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aWalletPaysTheTotalThatItWasTold() async throws {
+    @Test func megapayShowsTheTotalBeforeThePin() async throws {
         let shop = try await Shop()
         let phone = Sandbox.TestPhone.megaPayApproved
         let paid = try await shop.start("megapay", phone.phone, "250.50", "7", typed: phone.otp).end()

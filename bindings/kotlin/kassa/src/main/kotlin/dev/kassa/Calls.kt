@@ -1,5 +1,6 @@
 package dev.kassa
 
+import dev.kassa.internal.payFormPaymentRef
 import java.math.BigDecimal
 import java.time.LocalDateTime
 import kotlin.time.Duration
@@ -58,6 +59,24 @@ internal fun sendable(amount: BigDecimal): BigDecimal {
         throw PaymentException.Invalid(listOf(Violation("amount", Rule.EXACT, null, sentence)))
     }
     return amount
+}
+
+/**
+ * Refuses an amount that the core cannot hold exactly.
+ *
+ * @throws PaymentException.Invalid with the rule that the amount breaks
+ */
+internal fun requireRepresentable(amount: BigDecimal) {
+    // The core's own check of an amount: every reference to a payment with one makes it, and this one has nothing else.
+    calling { payFormPaymentRef(sendable(amount)) }
+}
+
+/** Whether the core can hold an amount exactly: [requireRepresentable]. */
+internal fun isRepresentable(amount: BigDecimal): Boolean = try {
+    requireRepresentable(amount)
+    true
+} catch (_: PaymentException.Invalid) {
+    false
 }
 
 /** The core knows no negative time; it refuses zero, and names the field. */

@@ -82,17 +82,18 @@ public sealed class CheckoutState {
 
     /**
      * The payer enters the code from a message, the one-time password of the mobile bank or the PIN of a MegaPay wallet:
-     * [Checkout.confirm]. **With the code the payer agrees to the total**: show it first, as [CheckoutTexts.cost] writes it.
+     * [Checkout.confirm]. **Entering the code accepts the total**: show [CheckoutTexts.cost] above the field.
      *
      * Amounts are compared by value: 100.10 equals 100.1.
      *
      * @property method the payment method that is confirmed
      * @property attemptsLeft how many attempts are left
      * @property message why the last code was not accepted, if any was tried
-     * @property phoneLast2 the last two digits of the phone that the code went to, if the server tells them
-     * @property commission what the payer pays in addition to the amount, in units of the currency, if the gateway's response had a commission
-     * @property total what the payer pays in all, if the gateway's response had a commission
-     * @property codeExpiresAt until when the code is valid, by the server's clock, if the gateway's response said so
+     * @property phoneLast2 the last two digits of the phone that the code went to, if the server's response has them
+     * @property commission what the payer pays in addition to the amount, in units of the currency, if the gateway's response has a
+     *   commission
+     * @property total what the payer pays in all, if the gateway's response has a commission
+     * @property codeExpiresAt until when the code is valid, by the server's clock, if the gateway's response says so
      * @property canChangeMethod whether the payer can choose another number or payment method: [Checkout.changeMethod]
      */
     public data class EnterOtp @JvmOverloads constructor(

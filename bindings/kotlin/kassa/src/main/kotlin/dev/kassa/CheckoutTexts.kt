@@ -1,7 +1,6 @@
 package dev.kassa
 
 import dev.kassa.internal.checkoutTexts
-import dev.kassa.internal.payFormPaymentRef
 import java.math.BigDecimal
 import dev.kassa.internal.CheckoutMessage as CoreCheckoutMessage
 import dev.kassa.internal.CheckoutState as CoreCheckoutState
@@ -65,8 +64,8 @@ private fun saidOf(state: CheckoutState): CoreCheckoutState = when (state) {
     CheckoutState.TokenExpired -> CoreCheckoutState.TokenExpired
 }
 
-/** Without an amount that the core cannot hold, the text says that it is unknown. */
-private fun saidOf(amount: BigDecimal?) = amount?.takeIf { runCatching { payFormPaymentRef(sendable(it)) }.isSuccess }
+/** An amount that the core cannot hold is dropped; the text then says that the commission is unknown. */
+private fun saidOf(amount: BigDecimal?) = amount?.takeIf(::isRepresentable)
 
 private fun saidOf(message: CheckoutMessage?) = message?.toCore()
 

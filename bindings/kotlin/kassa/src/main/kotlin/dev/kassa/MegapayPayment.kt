@@ -9,8 +9,8 @@ import dev.kassa.internal.MegapayChecked as CoreMegapayChecked
 import dev.kassa.internal.MegapayPayment as CoreMegapayPayment
 
 /**
- * A request for a payment from a MegaPay wallet. [Gateway.checkMegapay] has the gateway send the payer a PIN and answers with the
- * commission; [Gateway.payByMegapay] takes the money with that PIN. **Both take the same request.**
+ * A request for a payment from a MegaPay wallet. [Gateway.checkMegapay] sends the payer a PIN and returns the commission;
+ * [Gateway.payByMegapay] takes the money with that PIN. **Both take the same request.**
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
@@ -18,7 +18,7 @@ import dev.kassa.internal.MegapayPayment as CoreMegapayPayment
  * @property amount the amount in KGS **without the commission**, at least 5 and with at most two decimals. Sent digit for digit
  * @property phone the phone number of the payer's wallet, which receives the PIN, in any notation: it is normalized with
  *   [Kassa.normalizedPhone] before sending
- * @property account the requisite to which the money goes, as the gateway agreed it with the merchant
+ * @property account the merchant's account (requisite) that receives the money, as agreed with the gateway
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL. Only the payment sends it
  */
 public data class MegapayPayment @JvmOverloads constructor(
@@ -55,9 +55,10 @@ public data class MegapayPayment @JvmOverloads constructor(
  * Amounts are compared by value: 100.10 equals 100.1.
  *
  * @property payment the payment reference, for status queries
- * @property commission what the payer pays in addition to the amount, in KGS; null if the response does not tell it
+ * @property commission what the payer pays in addition to the amount, in KGS; null if the response has none, or the dialect does not find
+ *   it
  * @property total what the payer pays in all, in KGS: the requested amount and the commission; null if the commission is unknown
- * @property pinLifetime how long the PIN is valid, counted from the response; null if the response does not tell it
+ * @property pinLifetime how long the PIN is valid, counted from the response; null if the response does not say so
  * @property code the gateway's code, if any
  * @property reason the gateway's message, if any
  * @property raw the whole response, with secrets masked
@@ -71,7 +72,7 @@ public data class MegapayChecked(
     public val reason: String? = null,
     public val raw: String = "",
 ) {
-    /** An answer with nothing else, for a gateway of your own. */
+    /** A response with only the reference, for your own test gateway. */
     public constructor(payment: PaymentRef) : this(payment, null)
 
     /** With a lifetime of the PIN, by Java's duration. */
@@ -80,13 +81,13 @@ public data class MegapayChecked(
         payment: PaymentRef,
         commission: BigDecimal?,
         total: BigDecimal?,
-        pinLifetime: java.time.Duration,
+        pinLifetime: java.time.Duration?,
         code: String? = null,
         reason: String? = null,
         raw: String = "",
-    ) : this(payment, commission, total, pinLifetime.toKotlinDuration(), code, reason, raw)
+    ) : this(payment, commission, total, pinLifetime?.toKotlinDuration(), code, reason, raw)
 
-    /** How long the PIN is valid, for Java; null if the response does not tell it. */
+    /** How long the PIN is valid, for Java; null if the response does not say so. */
     public fun getPinLifetime(): java.time.Duration? = pinLifetime?.toJavaDuration()
 
     /** The entry to store in place of the reference. */
@@ -121,7 +122,7 @@ public data class MegapayAccepted(
 internal fun MegapayPayment.toCore() = CoreMegapayPayment(
     orderNumber = sendable("orderNumber", orderNumber),
     amount = sendable(amount),
-    // The wire's name of the phone, by which the core refuses one that is none.
+    // The core reports a phone violation under the wire name `user`.
     phone = sendable("user", phone),
     account = sendable("account", account),
     callbackUrl = sendable("callbackUrl", callbackUrl),
@@ -132,5 +133,5 @@ internal fun CoreMegapayChecked.toKassa() =
 
 internal fun CoreMegapayAccepted.toKassa() = MegapayAccepted(payment.toKassa(), transactionId, code, reason, status, raw)
 
-/** What a gateway of the user's own answers that was written before there were these operations. */
-internal fun noMegapay() = PaymentException.Misconfigured("this gateway takes no payments from MegaPay wallets")
+/** The default of implementations that do not override the MegaPay methods. */
+internal fun noMegapay() = PaymentException.Misconfigured("this gateway does not implement checkMegapay and payByMegapay")

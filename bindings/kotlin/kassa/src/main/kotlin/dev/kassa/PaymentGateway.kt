@@ -13,8 +13,8 @@ package dev.kassa
  * }
  * ```
  *
- * It grows with the gateway's interface; what delegates the rest compiles on. A method that is added later refuses unless it is
- * implemented.
+ * Later versions may add methods. A class that delegates (`by gateway`) forwards them; any other class inherits an implementation that
+ * throws [Misconfigured][PaymentException.Misconfigured]. **If your wrapper limits or logs payments, override the new methods, too.**
  */
 public interface PaymentGateway : AutoCloseable {
     /**
@@ -56,8 +56,8 @@ public interface PaymentGateway : AutoCloseable {
     public suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
 
     /**
-     * Has the gateway send a MegaPay payer a PIN, and answers with the commission. **Moves money** as far as anybody can tell; sent once.
-     * Show the payer the total before you ask for the PIN.
+     * Sends the payer of a MegaPay wallet a PIN and returns the commission. **Treat it as moving money**: the gateway's interface does not
+     * say that it does not. It is sent once. Show the payer the total before you ask for the PIN.
      *
      * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
      *   says that no money moved. [PaymentException.Misconfigured] if the [Dialect] has no MegaPay requests (`megapay`)

@@ -82,8 +82,8 @@ public constructor(
         sendable("confirmIdentifier", confirmIdentifier)
         sendable("currency", currency)
         sendable("entry_id", entryId)
-        // The core says what an amount is: what it cannot hold could not be written down later.
-        if (amount != null) calling { payFormPaymentRef(sendable(amount)) }
+        // What the core cannot hold could not be written down later.
+        if (amount != null) requireRepresentable(amount)
     }
 
     /**

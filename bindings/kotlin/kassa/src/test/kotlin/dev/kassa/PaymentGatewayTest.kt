@@ -38,7 +38,7 @@ class PaymentGatewayTest {
     }
 
     @Test
-    fun `a stub that delegates has operations that were added later, and another one refuses them`() = runBlocking<Unit> {
+    fun `a delegating stub forwards MegaPay, and a stub without it throws Misconfigured`() = runBlocking<Unit> {
         val payment = megapayPayment()
         assertEquals(payment.paymentRef(), Unreachable(FakeGateway().gateway).checkMegapay(payment).payment)
         val (suspending, blocking, future) = listOf(PaymentGateway::class, BlockingPaymentGateway::class, FuturePaymentGateway::class)
@@ -51,7 +51,7 @@ class PaymentGatewayTest {
             { (future as FuturePaymentGateway).checkMegapay(payment).await() },
             { (future as FuturePaymentGateway).payByMegapay(payment, "123456").await() },
         ).map { errorOf(it) }
-        assertEquals(setOf("this gateway takes no payments from MegaPay wallets"), errors.map { it.detail }.toSet())
+        assertEquals(setOf("this gateway does not implement checkMegapay and payByMegapay"), errors.map { it.detail }.toSet())
     }
 
     /** Java's proxies wrap what the method does not declare. */

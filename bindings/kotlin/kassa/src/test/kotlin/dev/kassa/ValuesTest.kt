@@ -311,12 +311,12 @@ class ValuesTest {
     }
 
     @Test
-    fun `the total is said before the code, whatever the payer pays in`() {
+    fun `cost shows the total, or that the commission is unknown`() {
         fun cost(state: CheckoutState) = CheckoutTexts.of(state, mayHavePaid = false, Language.ENGLISH).cost
         val megapay = CheckoutState.EnterOtp(PaymentMethod.MEGAPAY, 3, commission = BigDecimal("7.8"), total = BigDecimal("397.80"))
         val nbsp = "\u00a0"
         assertEquals("You pay 397.80${nbsp}som (amount 390${nbsp}som, commission 7.80${nbsp}som).", cost(megapay))
-        val unknown = "The wallet may take a commission. The shop does not know how much."
+        val unknown = "MegaPay may charge a commission. The amount is not known."
         assertEquals(unknown, cost(megapay.copy(commission = null, total = null)))
         assertEquals(unknown, cost(megapay.copy(total = BigDecimal("1E+1000000000"))), "no number that cannot be held")
         assertNull(cost(CheckoutState.EnterOtp(PaymentMethod.MBANK, 3)))

@@ -69,7 +69,7 @@ public enum class Endpoint(override val word: String) : Word {
     /** Status by a QR transaction's id. */
     QR_TRANSACTION_STATUS("qr/transaction/status"),
 
-    /** Sends the payer of a MegaPay wallet a PIN, and tells the commission. */
+    /** Sends the payer of a MegaPay wallet a PIN, and returns the commission. */
     MEGA_CHECK("mega/check"),
 
     /** Pays from a MegaPay wallet, with the PIN. */

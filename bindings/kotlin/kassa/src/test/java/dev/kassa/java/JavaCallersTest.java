@@ -135,7 +135,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aWalletPaysTheTotalThatItWasTold() throws Exception {
+    void megapayReturnsTheTotalAndCharges() throws Exception {
         FakeGateway fake = new FakeGateway();
         MegapayPayment payment = new MegapayPayment(Kassa.newOrderNumber(), new BigDecimal("250.50"), "996700000001", "17");
         MegapayChecked checked = fake.getBlocking().checkMegapay(payment);
@@ -146,6 +146,7 @@ class JavaCallersTest {
         // As a stub answers.
         assertNull(new MegapayChecked(payment.paymentRef()).getPinLifetime());
         assertEquals(PATIENCE, new MegapayChecked(payment.paymentRef(), null, null, PATIENCE).getPinLifetime());
+        assertNull(new MegapayChecked(payment.paymentRef(), null, null, null, "0").getPinLifetime());
     }
 
     @Test

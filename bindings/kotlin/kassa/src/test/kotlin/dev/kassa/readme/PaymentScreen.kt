@@ -10,7 +10,8 @@ class PaymentScreen(serverUrl: String, clientToken: String, newToken: suspend ()
         line(when (state) {
             is CheckoutState.Ready -> "How do you want to pay? ${state.methods}"
             is CheckoutState.EnterOtp -> {
-                CheckoutTexts.of(state, mayHavePaid = false, Language.ENGLISH).cost?.let(line) // what the payer agrees to by the code
+                // the total that the payer accepts by entering the code
+                CheckoutTexts.of(state, mayHavePaid = false, Language.ENGLISH).cost?.let(line)
                 "The code from the SMS? You may try ${state.attemptsLeft} times"
             }
             is CheckoutState.OpenPage -> "Pay on this page: ${state.url}" // an app opens it by itself where state.begunHere

@@ -96,8 +96,8 @@ class FakeGatewayTest {
         assertThrows<PaymentException.Refused> { gateway.payByMegapay(payment, "000000") }
         assertInstanceOf<Verdict.Pending>(gateway.check(checked.payment))
         val accepted = gateway.payByMegapay(payment, fake.otp)
-        assertThrows<PaymentException> { gateway.payByMegapay(payment, fake.otp) }
-        assertThrows<PaymentException> { gateway.checkMegapay(payment) }
+        assertThrows<PaymentException.Refused> { gateway.payByMegapay(payment, fake.otp) }
+        assertThrows<PaymentException.OutcomeUnknown> { gateway.checkMegapay(payment) }
         val charged = assertInstanceOf<Verdict.Charged>(gateway.check(PaymentEntry.parse("${checked.entry()}").payment))
         assertEquals(0, payment.amount.compareTo(charged.report.amount))
         assertEquals(PaymentStatus.Charged, gateway.providerStatus(accepted.payment.orderNumber!!, Provider.MegaPay).status)

@@ -11,7 +11,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
     try {
         val created = gateway.createMbankPayment(payment)
         print("code: ")
-        val otp = readlnOrNull() ?: return@checkout // nobody types: it stays open
+        val otp = readlnOrNull() ?: return@checkout // end of input: the payment stays open
         gateway.confirmMbankPayment(created.payment, otp)
     } catch (error: PaymentException.OutcomeUnknown) {
         println(error.message) // it may have been charged: query it, and never send it again

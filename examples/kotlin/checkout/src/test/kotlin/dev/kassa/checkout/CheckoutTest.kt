@@ -50,7 +50,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a wallet, which is told the total before its PIN`() = start("MegapayKt", "996755000201", "250.50", "7").use { program ->
+    fun `MegaPay shows the total before the PIN`() = start("MegapayKt", "996755000201", "250.50", "7").use { program ->
         assertEquals("255.51 som", program.after("total: "))
         program.type("201201")
         program.after("paid: deliver two coffees")

@@ -158,18 +158,18 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     }
 
     internal fun pay(method: PaymentMethod) = act {
-        val byPhone = method.payByPhone
-        when {
-            byPhone != null -> byPhone(checkout, typed.phone)
-            method == PaymentMethod.CARD -> checkout.payByCard((typed.card ?: emptyCard).card())
-            method == PaymentMethod.QR -> checkout.payByQr()
-            else -> checkout.payByForm()
+        when (method) {
+            PaymentMethod.PAY_FORM -> checkout.payByForm()
+            PaymentMethod.QR -> checkout.payByQr()
+            PaymentMethod.MBANK -> checkout.payByMbank(typed.phone)
+            PaymentMethod.MEGAPAY -> checkout.payByMegapay(typed.phone)
+            PaymentMethod.CARD -> checkout.payByCard((typed.card ?: emptyCard).card())
         }
     }
 
     /**
-     * Confirms the payment with the entered code, with which the payer agrees to the total: show [CheckoutTexts.cost] above its field. A
-     * code that is too short is not sent, so it uses up no attempt.
+     * Confirms the payment with the entered code. Entering it accepts the total: show [CheckoutTexts.cost] above the field. A code that is
+     * too short is not sent, so it uses up no attempt.
      */
     public fun confirm() {
         if (typed.code.count(Char::isLetterOrDigit) in 1 until SHORTEST_CODE) {

@@ -79,7 +79,11 @@ private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: T
     // Beside a page the payer has read when not to pay in another way, and what it says there is about the page.
     val explanation = said.texts.explanation.takeIf { shown.state is CheckoutState.Ready }
     val form = Form(method, said.notice, explanation, shown.details, typed, onBack, onPay = { actions.pay(method) })
-    if (method.asksForPhone) PhoneScreen(form) else CardScreen(form, device)
+    when (method) {
+        PaymentMethod.MBANK, PaymentMethod.MEGAPAY -> PhoneScreen(form)
+        PaymentMethod.CARD -> CardScreen(form, device)
+        PaymentMethod.PAY_FORM, PaymentMethod.QR -> Unit // These have no form: see formOf.
+    }
 }
 
 @Composable

@@ -10,7 +10,7 @@ import dev.kassa.Rule
 /** As many as the server takes. */
 private const val LONGEST = 12
 
-/** The code from a message, with which the payer agrees to the total. */
+/** The field for the one-time password or PIN. Entering it accepts the total. */
 @Composable
 internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed, actions: Actions) {
     val labels = LocalLabels.current

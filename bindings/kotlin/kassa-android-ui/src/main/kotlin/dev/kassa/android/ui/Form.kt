@@ -1,20 +1,16 @@
 package dev.kassa.android.ui
 
 import androidx.compose.runtime.Composable
-import dev.kassa.Checkout
 import dev.kassa.CheckoutDetails
 import dev.kassa.PaymentMethod
 import dev.kassa.Violation
 
-/** How a payment begins that needs the payer's phone, which then gets a code; null for a method that needs none. */
-internal val PaymentMethod.payByPhone: ((Checkout, String) -> Unit)?
+/** Whether the payer enters a phone number, which then receives a code. */
+internal val PaymentMethod.asksForPhone: Boolean
     get() = when (this) {
-        PaymentMethod.MBANK -> Checkout::payByMbank
-        PaymentMethod.MEGAPAY -> Checkout::payByMegapay
-        PaymentMethod.PAY_FORM, PaymentMethod.QR, PaymentMethod.CARD -> null
+        PaymentMethod.MBANK, PaymentMethod.MEGAPAY -> true
+        PaymentMethod.PAY_FORM, PaymentMethod.QR, PaymentMethod.CARD -> false
     }
-
-internal val PaymentMethod.asksForPhone: Boolean get() = payByPhone != null
 
 internal val PaymentMethod.hasForm: Boolean get() = asksForPhone || this == PaymentMethod.CARD
 

@@ -92,7 +92,7 @@ private fun TitleWithWayBack(title: String, onBack: () -> Unit) {
 @Composable
 internal fun Say(text: String, modifier: Modifier = Modifier) = Text(text, modifier, style = MaterialTheme.typography.bodyLarge)
 
-/** What the payer agrees to, in letters that are read before what stands below. A screen reader says it at once. */
+/** The total that the payer agrees to, in larger text above the code field. Announced by screen readers. */
 @Composable
 internal fun Cost(text: String) = Text(
     text,

@@ -4,7 +4,7 @@ import androidx.compose.runtime.Composable
 import androidx.compose.runtime.remember
 import dev.kassa.Kassa
 
-/** The phone to which the code is sent. Which number that will be is shown before; what is none is not sent. */
+/** The phone to which the code is sent. Shows the normalized number; an invalid one is not sent. */
 @Composable
 internal fun PhoneScreen(form: Form) {
     val labels = LocalLabels.current

@@ -52,7 +52,7 @@ class OutcomeTest {
     fun `where no tries are left, no payment is open`() {
         assertEquals(Result.NotPaid, closedAfter(noTriesLeft))
         assertEquals(Result.NotPaid, closedAfter(ready, CheckoutState.Sending(), noTriesLeft))
-        assertEquals(Result.NotPaid, closedAfter(enterOtp, CheckoutState.Waiting(), noTriesLeft))
+        assertEquals(Result.NotPaid, closedAfter(enterOtp.copy(attemptsLeft = 1), CheckoutState.Waiting(), noTriesLeft))
     }
 
     private fun closedAfter(vararg states: CheckoutState): Result =

@@ -19,7 +19,7 @@ import org.robolectric.RobolectricTestRunner
 @RunWith(RobolectricTestRunner::class)
 class WalletTest : StandInTest() {
     @Test
-    fun `it asks for the phone by the form of the mobile bank, under its own name`() {
+    fun `MegaPay uses the phone form under its own title`() {
         val before = sent.size
         open(request(Scene.READY))
         click("MegaPay")
@@ -44,14 +44,14 @@ class WalletTest : StandInTest() {
     }
 
     @Test
-    fun `where the payer pays the amount alone, nothing is said of a total`() {
+    fun `no total is shown without a commission`() {
         open(request(Scene.ENTER_OTP))
         awaitText("Attempts left: 3")
         assertFalse(isShown("You pay"))
     }
 
     @Test
-    fun `whoever asks for a phone has a form`() {
+    fun `methods that ask for a phone have a form`() {
         val byPhone = PaymentMethod.entries.filter { it.asksForPhone }
         assertEquals(listOf(PaymentMethod.MBANK, PaymentMethod.MEGAPAY), byPhone)
         assertEquals(byPhone + PaymentMethod.CARD, PaymentMethod.entries.filter { it.hasForm })
