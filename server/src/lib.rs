@@ -45,6 +45,7 @@ mod checkouts;
 mod dispatch;
 mod events;
 mod http;
+mod locale;
 mod metrics;
 mod net;
 mod pace;

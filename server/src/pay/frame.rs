@@ -11,12 +11,12 @@ use kassa::Language;
 use kassa_pages::Asset;
 
 use super::{
-    locale::{LANGUAGES, Locale},
     page_state::{AccessDenied, PageState},
     texts::{Texts, texts},
 };
 use crate::{
     http::path_prefix,
+    locale::{LANGUAGES, Locale},
     net::{BodyError, page, retry_after},
     values::{Hidden, error::ServerError},
 };

@@ -3,7 +3,6 @@
 
 mod context;
 mod frame;
-mod locale;
 mod merchant;
 mod page_state;
 mod paying;

@@ -16,13 +16,13 @@ use futures_util::FutureExt;
 use super::{
     context::{Form, QUERY_SEPARATORS, RequestContext},
     frame::{ErrorPage, Links},
-    locale::Locale,
     merchant::Merchant,
     page_state::{PageState, serve_asset},
     paying, show,
 };
 use crate::{
     http::HttpSettings,
+    locale::Locale,
     net::{caller_of, is_of_media_type, read_body, with_security_headers},
     server::Server,
     values::Hidden,

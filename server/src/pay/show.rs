@@ -11,13 +11,13 @@ use url::Url;
 use super::{
     context::RequestContext,
     frame::{ErrorPage, Frame, Links},
-    locale::{moment, money},
     qr::{CodeLinks, Drawing, draw},
     screen::{Screen, is_web, last_failed, offered},
     texts::{Texts, texts},
 };
 use crate::{
     checkouts::{Checkout, CheckoutView},
+    locale::{moment, money},
     net::page,
     payments::Payment,
     values::{CheckoutState, Method, PaymentId, PaymentState},

@@ -1,5 +1,5 @@
-//! The payer's language: the one that was picked on the page, else the best one that the browser asks for (content negotiation); and
-//! amounts and moments, as people write them in each language.
+//! The language of a page: the one that was picked on it, else the best one that the browser asks for (content negotiation); and
+//! amounts and moments, as people write them in each language, by the clock of Bishkek.
 
 use axum::http::{HeaderMap, header};
 use kassa::{Decimal, Language};
@@ -8,20 +8,20 @@ use time::{OffsetDateTime, UtcOffset, format_description::FormatItem, macros::fo
 use crate::values::Millis;
 
 /// The languages, as their speakers call them.
-pub(super) const LANGUAGES: [(Language, &str); 3] =
+pub(crate) const LANGUAGES: [(Language, &str); 3] =
     [(Language::Kyrgyz, "Кыргызча"), (Language::Russian, "Русский"), (Language::English, "English")];
 
 /// The language in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Locale {
-    pub(super) language: Language,
+pub(crate) struct Locale {
+    pub(crate) language: Language,
     /// The payer picked it, so the page's own links keep it.
-    pub(super) is_picked: bool,
+    pub(crate) is_picked: bool,
 }
 
 impl Locale {
     /// By the query's `lang`, or else by the browser; English where neither names one of ours.
-    pub(super) fn of(picked: &str, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(picked: &str, headers: &HeaderMap) -> Self {
         match picked.parse() {
             Ok(language) => Self { language, is_picked: true },
             Err(_) => Self { language: asked_for(headers).unwrap_or_default(), is_picked: false },
@@ -58,7 +58,7 @@ const HOURS: i8 = 6;
 const NO_BREAK: char = '\u{a0}';
 
 /// An amount with its currency: `390,50 сом`, `1,000 som`.
-pub(super) fn money(amount: Decimal, currency: &str, language: Language) -> String {
+pub(crate) fn money(amount: Decimal, currency: &str, language: Language) -> String {
     let digits = if amount.fract().is_zero() { format!("{:.0}", amount.trunc()) } else { format!("{amount:.2}") };
     let (whole, rest) = digits.split_once('.').unwrap_or((&digits, ""));
     let is_english = language == Language::English;
@@ -88,7 +88,7 @@ fn grouped(digits: &str, group: char) -> String {
 }
 
 /// A moment by Bishkek's clock.
-pub(super) fn moment(at: Millis, language: Language) -> String {
+pub(crate) fn moment(at: Millis, language: Language) -> String {
     let format = if language == Language::English { ENGLISH } else { OTHERS };
     let offset = UtcOffset::from_hms(HOURS, 0, 0).unwrap_or(UtcOffset::UTC);
     let at = OffsetDateTime::from_unix_timestamp(at.div_euclid(1000)).ok();
