@@ -131,7 +131,7 @@ pub use checkout::{
     state::{CheckoutDetails, CheckoutState, PaymentMethod},
 };
 pub use config::{
-    dialect::{Dialect, QrAmountUnit},
+    dialect::{Dialect, QrAmountUnit, decline_reason::DeclineReason},
     gateway_config::{Credentials, GatewayConfig, StatusQueryForm},
     peer::Proxy,
 };

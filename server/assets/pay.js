@@ -1,10 +1,13 @@
-// The hosted page with scripts: it waits for the next state and puts it in, and shows to which number a code will go. Without
+// The hosted page with scripts: it waits for the next state and puts it in, sends its forms without leaving the page, so that nothing
+// that was typed is lost while the server cannot be reached, shows to which number a code goes, and keeps the receipt. Without
 // scripts the same forms work, and the page loads again by itself.
 "use strict";
 (() => {
   const SHORTEST_MS = 1000;
   const LONGEST_MS = 30000;
-  const STOPPED_MS = 15000;
+  const COUNTED_MS = 600000;
+  // Fewer digits that come at once are no whole one-time password.
+  const SHORTEST_CODE = 4;
   const news = document.getElementById("news");
   const offline = document.getElementById("offline");
   const state = () => document.getElementById("state");
@@ -97,8 +100,7 @@
     }
     const isNew = before.dataset.screen !== after.dataset.screen;
     before.replaceWith(after);
-    showNumber();
-    showOthers();
+    arrange();
     if (isNew) {
       document.title = document.title.replace(before.dataset.title, after.dataset.title);
       news.textContent = after.dataset.title;
@@ -116,6 +118,10 @@
     const answer = await fetch(address, { cache: "no-store", redirect: "error", signal: stop.signal });
     if (answer.status === 200) {
       put(await answer.text());
+    } else if (answer.status === 204 && state().dataset.refreshes) {
+      // Nothing changed, and the gateway was asked once more: the page says when.
+      const again = await fetch(watch, { cache: "no-store", redirect: "error", signal: stop.signal });
+      if (again.status === 200) { put(await again.text()); }
     } else if (answer.status !== 204) {
       throw new Error(String(answer.status));
     }
@@ -142,21 +148,142 @@
     }
   };
 
-  // A form is sent once; that nothing is paid twice, the server sees to anyway. Where the page is still there after a while, its
-  // payer has stopped the browser, and may send it again.
-  document.addEventListener("submit", (event) => {
+  // The number that was typed here, as the server keeps two digits of it alone: masked, and only as long as the tab is open.
+  const SENT_TO = `kassa ${location.pathname}`;
+  const keepNumber = (form) => {
+    const way = form.querySelector("input[name=method]:checked")?.closest(".way");
+    const number = numberOf(way?.querySelector("input[type=tel]")?.value ?? "");
+    if (!number) { return; }
+    const digits = number.replace(/\d(?=(?:\s?\d){3})/g, "•");
+    const prefix = number.startsWith("+996 ") ? number.slice(0, 8) : number.slice(0, 4);
+    try { sessionStorage.setItem(SENT_TO, prefix + digits.slice(prefix.length)); } catch { /* it is not shown then */ }
+  };
+  const showSentTo = () => {
+    const line = document.getElementById("sent-to");
+    let number = null;
+    try { number = sessionStorage.getItem(SENT_TO); } catch { return; }
+    // Another tab may have begun another payment: the digits that the server has must agree.
+    const known = /\d\d(?=\D*$)/.exec(line?.textContent ?? "")?.[0];
+    if (line && number && known && number.endsWith(known)) { line.textContent = line.dataset.text.replace("{}", number); }
+  };
+
+  const showCountdown = () => {
+    const line = document.getElementById("countdown");
+    if (!line) { return; }
+    const left = Number(line.dataset.until) - Date.now() - ahead;
+    const seconds = Math.max(0, Math.floor(left / 1000));
+    const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const text = left > 0 && left < COUNTED_MS ? line.dataset.text.replace("{}", time) : "";
+    if (line.textContent !== text) { line.textContent = text; }
+  };
+  // How far the server's clock is ahead of this one.
+  let ahead = 0;
+  const arrange = () => {
+    ahead = Number(state().dataset.now) - Date.now();
+    showNumber();
+    showOthers();
+    showSentTo();
+    showCountdown();
+    document.getElementById("keep")?.removeAttribute("hidden");
+  };
+  setInterval(showCountdown, 1000);
+
+  // A form is sent once; that nothing is paid twice, the server sees to anyway. A form that did not arrive keeps its key, so that it
+  // can be sent again.
+  const send = async (form) => {
+    const body = new URLSearchParams(new FormData(form));
+    const answer = await fetch(form.action, { method: "POST", body, cache: "no-store", credentials: "same-origin" });
+    if (/\/go$/.test(new URL(answer.url).pathname)) { location.assign(answer.url); return; }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("state");
+    if (!page) { throw new Error(String(answer.status)); }
+    // What was rejected is typed again on the page as the server wrote it; all else on the page as it is.
+    if (answer.ok) { keepNumber(form); form.querySelectorAll("input[name=otp]").forEach((field) => { field.value = ""; }); }
+    put(page.outerHTML);
+    document.querySelector("[aria-invalid=true]")?.focus();
+    offline.textContent = "";
+  };
+  document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (form.dataset.sent) { event.preventDefault(); return; }
+    event.preventDefault();
+    if (form.dataset.sent) { return; }
     form.dataset.sent = "yes";
     form.classList.add("sent");
-    setTimeout(() => { delete form.dataset.sent; form.classList.remove("sent"); }, STOPPED_MS);
     stop.abort();
     stop = new AbortController();
+    try {
+      await send(form);
+    } catch (error) {
+      offline.textContent = error instanceof TypeError ? offline.dataset.notSent : offline.dataset.unavailable;
+    } finally {
+      delete form.dataset.sent;
+      form.classList.remove("sent");
+    }
+  });
+  // A one-time password that is filled in or pasted is whole: it is sent at once.
+  document.addEventListener("input", (event) => {
+    const field = event.target;
+    const isFilledIn = field.name === "otp" && !/^(insertText|insertCompositionText|delete)/.test(event.inputType ?? "");
+    if (isFilledIn && /^\d+$/.test(field.value.trim()) && field.value.trim().length >= SHORTEST_CODE) { field.form.requestSubmit(); }
+  });
+
+  // The receipt on paper, or as a picture: what payers here send as a proof.
+  const drawReceipt = () => {
+    const [width, margin, line] = [720, 48, 30];
+    const lines = [...document.querySelectorAll("#receipt dt")].map((name) => [name.textContent, name.nextElementSibling.textContent]);
+    const canvas = document.createElement("canvas");
+    const pen = canvas.getContext("2d");
+    const font = (size, weight) => { pen.font = `${weight} ${size}px system-ui, "Segoe UI", Roboto, "Noto Sans", Arial, sans-serif`; };
+    font(22, 600);
+    const broken = (text, most) => {
+      const rows = [""];
+      for (const word of text.split(/(?<=[\s-])|(?<=.{24})/)) {
+        if (rows.at(-1) && pen.measureText(rows.at(-1) + word).width > most) { rows.push(""); }
+        rows[rows.length - 1] += word;
+      }
+      return rows;
+    };
+    const parts = lines.map(([name, value]) => [name, broken(value, width - 2 * margin)]);
+    const height = parts.reduce((sum, [, rows]) => sum + 34 + rows.length * line + 14, 150 + margin);
+    [canvas.width, canvas.height] = [width, height];
+    pen.fillStyle = "#ffffff";
+    pen.fillRect(0, 0, width, height);
+    pen.fillStyle = "#176639";
+    font(40, 700);
+    pen.fillText(document.getElementById("title").textContent, margin, 90);
+    let y = 150;
+    for (const [name, rows] of parts) {
+      font(19, 400);
+      pen.fillStyle = "#505c6c";
+      pen.fillText(name, margin, y);
+      font(22, 600);
+      pen.fillStyle = "#17202b";
+      for (const [index, row] of rows.entries()) { pen.fillText(row, margin, y + 34 + index * line); }
+      y += 34 + rows.length * line + 14;
+    }
+    return canvas;
+  };
+  const savePicture = async (name) => {
+    const picture = await new Promise((done) => { drawReceipt().toBlob(done, "image/png"); });
+    const file = new File([picture], `${name}.png`, { type: "image/png" });
+    // On a phone a picture is sent on; on a desktop it is a file.
+    if (matchMedia("(pointer: coarse)").matches && navigator.canShare?.({ files: [file] })) {
+      await navigator.share({ files: [file] }).catch(() => {});
+      return;
+    }
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = file.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-action]");
+    if (button?.dataset.action === "print") { window.print(); }
+    if (button?.dataset.action === "picture") { savePicture(button.dataset.name); }
   });
   // The page as the browser kept it may be old.
   window.addEventListener("pageshow", (event) => { if (event.persisted) { location.reload(); } });
 
-  showNumber();
-  showOthers();
+  arrange();
   watch();
 })();

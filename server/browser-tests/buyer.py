@@ -84,7 +84,8 @@ class Buyer(Visitor):
 
     def enters(self, otp: str) -> None:
         """Sends a one-time password."""
-        self.page.locator("#otp").fill(otp)
+        # Typed: what is filled in at once is sent at once.
+        self.page.locator("#otp").press_sequentially(otp)
         self.page.locator("form:has(#otp) button").click()
 
     def pays_on_the_form(self, phone: TestPhone) -> None:
@@ -98,7 +99,7 @@ class Buyer(Visitor):
     def is_back_and_sees(self, screen: str) -> None:
         """Waits until the page shows this after the gateway's page."""
         expect(self.page.locator("#state")).to_have_count(1)
-        while not self.has_scripts and self.page.locator("#state[data-screen=open-page]").count():
+        while not self.has_scripts and self.page.locator("#state[data-screen=claimed]").count():
             # The gateway's answer took longer than the page waits for it.
             self.page.locator("form[action*=check] button").click()
         self.sees(screen)

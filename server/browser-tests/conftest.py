@@ -32,6 +32,9 @@ def server() -> Iterator[KassaServer]:
         "merchant.name": "Ала-Тоо бал дүкөнү",
         "merchant.logo": str(LOGO),
         "merchant.colour": "#0A6B4F",
+        "merchant.phone": "+996 312 55 44 33",
+        "merchant.email": "bal@example.kg",
+        "merchant.url": "https://bal.example.kg",
         "megapay.account": "7",
     }
     with KassaServer(settings=settings) as server:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta, timezone
-
 import pytest
 from kassa_sandbox import Sandbox, phones
 from playwright.sync_api import expect
@@ -43,7 +40,10 @@ def test_declined_payment_can_be_retried(meet: Meet) -> None:
     buyer.gives_phone(phones.MBANK_DECLINED.phone)
     buyer.enters(phones.MBANK_DECLINED.otp)
     buyer.sees("choose")
-    expect(buyer.page.locator(".notice")).to_contain_text("Деньги не списаны")
+    expect(buyer.heading).to_have_text("Платёж отклонён. Деньги не списаны.")
+    # The same way, and its reason in the payer's language.
+    expect(buyer.page.locator("#way-mbank")).to_be_checked()
+    expect(buyer.page.locator(".notice")).to_have_text("Причину банк не сообщил. Её можно узнать в вашем банке.")
     buyer.look("declined")
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     buyer.enters(phones.MBANK_APPROVED.otp)
@@ -81,10 +81,11 @@ def test_two_windows_and_the_way_back_pay_once(meet: Meet, sandbox: Sandbox) -> 
     buyer.sees("enter-code")
     # The other window has heard of it; its old form, sent all the same, shows the payment that is there.
     expect(other.locator("#state")).to_have_attribute("data-screen", "enter-code")
+    buyer.open("about:blank")
     buyer.page.go_back()
     buyer.sees("enter-code")
+    # As a phone fills it in from the SMS: nothing is to be pressed.
     buyer.page.locator("#otp").fill(phones.MBANK_APPROVED.otp)
-    buyer.page.locator("#otp").press("Enter")
     buyer.sees("paid")
     expect(other.locator("#state")).to_have_attribute("data-screen", "paid")
     assert len(buyer.payments) == 1
@@ -101,27 +102,86 @@ def test_two_clicks_and_two_enters_pay_once(meet: Meet) -> None:
         assert len(buyer.payments) == 1
 
 
-def test_a_form_whose_sending_was_stopped_can_be_sent_again(meet: Meet) -> None:
+@pytest.mark.parametrize("offline", [True, False])
+def test_form_that_does_not_arrive_stays(meet: Meet, *, offline: bool) -> None:
     buyer = meet()
-    # The page's time stands still unless it is moved, however slow this machine is.
-    buyer.page.clock.install()
-    buyer.page.clock.pause_at(datetime.now(timezone.utc) + timedelta(minutes=1))
+    status = "Server Error" if not offline else None
     buyer.page.route(
-        "**/pay/**", lambda route: route.abort("aborted") if route.request.method == "POST" else route.continue_()
+        "**/pay/**",
+        lambda route: (
+            route.continue_()
+            if route.request.method != "POST"
+            else route.abort("connectionrefused")
+            if offline
+            else route.fulfill(status=502, body=status or "")
+        ),
     )
-    buyer.picks("qr")
-    buyer.goes_on()
-    form = buyer.page.locator("form:has([name=method])")
-    expect(form).to_have_class(re.compile(r"\bsent\b"))
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    text = "The shop cannot be reached." if offline else "This cannot be done now."
+    expect(buyer.page.locator("#offline")).to_contain_text(text)
+    buyer.sees("choose")
+    expect(buyer.page.locator("#phone")).to_have_value(phones.MBANK_APPROVED.phone)
+    buyer.look("not-sent")
     buyer.page.unroute_all(behavior="wait")
-    buyer.goes_on()
-    buyer.page.clock.run_for(15_000)
-    expect(form).not_to_have_class(re.compile(r"\bsent\b"))
     buyer.complaints.clear()
-    buyer.page.clock.resume()
     buyer.goes_on()
-    buyer.sees("show-qr")
+    buyer.sees("enter-code")
+    expect(buyer.page.locator("#offline")).to_be_empty()
+    # The number that was typed here, of which the server keeps two digits.
+    expect(buyer.page.locator("#sent-to")).to_have_text("The code was sent to +996 555 ••• 101.")
     assert len(buyer.payments) == 1
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_who_has_paid_is_not_asked_to_pay(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
+    buyer = meet("ru", size="small", scripts=scripts)
+    buyer.picks("pay_form")
+    buyer.goes_on()
+    buyer.page.wait_for_url("**/pay-form?**")
+    # Back without a payment.
+    buyer.open(f"{buyer.page_url}/back")
+    buyer.sees("claimed")
+    expect(buyer.page.locator("#state")).to_contain_text("оплаты пока нет")
+    expect(buyer.page.locator("#state button:visible, #state a.button:visible")).to_have_text(["Проверить оплату"])
+    buyer.look("claimed")
+    if scripts:
+        buyer.page.locator("#others summary").click()
+    else:
+        buyer.page.get_by_role("link", name="Ещё не оплачено? Показать, как оплатить").click()
+    buyer.look("claimed-opened")
+    buyer.page.locator("#others a.button").click()
+    buyer.page.wait_for_url("**/pay-form?**")
+    buyer.server.pay_by_form(buyer.page.url)
+    buyer.open(buyer.page_url)
+    if not scripts:
+        buyer.is_back_and_sees("paid")
+    buyer.sees("paid")
+    assert sandbox.base_url
+
+
+def test_receipt_is_kept(meet: Meet) -> None:
+    buyer = meet("ru", size="small")
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.enters(phones.MBANK_APPROVED.otp)
+    buyer.sees("paid")
+    lines = dict(
+        zip(
+            buyer.page.locator("#receipt dt").all_inner_texts(),
+            buyer.page.locator("#receipt dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert lines["Получатель"] == "Ала-Тоо бал дүкөнү"
+    assert lines["Сумма"].replace("\xa0", " ") == "390 сом"
+    assert lines["Номер операции"] == buyer.payments[0]["order_number"]
+    buyer.page.evaluate("navigator.canShare = undefined")
+    with buyer.page.expect_download() as download:
+        buyer.press("Сохранить картинкой")
+    assert download.value.suggested_filename == "Квитанция.png"
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+    buyer.page.emulate_media(media="print")
+    expect(buyer.page.locator("#receipt")).to_be_visible()
+    expect(buyer.page.locator("button:visible, nav:visible")).to_have_count(0)
 
 
 def test_typed_input_survives_page_update(meet: Meet) -> None:

@@ -90,9 +90,24 @@ fn grouped(digits: &str, group: char) -> String {
 /// A moment by Bishkek's clock.
 pub(crate) fn moment(at: Millis, language: Language) -> String {
     let format = if language == Language::English { ENGLISH } else { OTHERS };
+    in_bishkek(at).and_then(|at| at.format(format).ok()).unwrap_or_default()
+}
+
+const TIME_OF_DAY: &[FormatItem<'_>] = format_description!("[hour]:[minute]");
+
+/// The time of a moment's day, by Bishkek's clock.
+pub(crate) fn time_of_day(at: Millis) -> String {
+    in_bishkek(at).and_then(|at| at.format(TIME_OF_DAY).ok()).unwrap_or_default()
+}
+
+/// How many of Bishkek's days a moment is away: 0 for one of the same day.
+pub(crate) fn days_until(at: Millis, now: Millis) -> Option<i32> {
+    Some(in_bishkek(at)?.date().to_julian_day() - in_bishkek(now)?.date().to_julian_day())
+}
+
+fn in_bishkek(at: Millis) -> Option<OffsetDateTime> {
     let offset = UtcOffset::from_hms(HOURS, 0, 0).unwrap_or(UtcOffset::UTC);
-    let at = OffsetDateTime::from_unix_timestamp(at.div_euclid(1000)).ok();
-    at.and_then(|at| at.to_offset(offset).format(format).ok()).unwrap_or_default()
+    OffsetDateTime::from_unix_timestamp(at.div_euclid(1000)).ok().map(|at| at.to_offset(offset))
 }
 
 #[cfg(test)]
@@ -140,5 +155,9 @@ mod tests {
         let at = 1_795_444_200_000; // 2026-11-23 14:30 UTC
         assert_eq!(moment(at, Language::English), "23 November 2026, 20:30");
         assert_eq!(moment(at, Language::Kyrgyz), "23.11.2026, 20:30");
+        assert_eq!(time_of_day(at), "20:30");
+        let hour = 3_600_000;
+        // Midnight in Bishkek is 18:00 UTC.
+        assert_eq!([0, 3, 4, 27, 28].map(|hours| days_until(at + hours * hour, at)), [0, 0, 1, 1, 2].map(Some));
     }
 }

@@ -11,6 +11,7 @@ use kassa::Language;
 use kassa_pages::Asset;
 
 use super::{
+    merchant::Contact,
     page_state::{AccessDenied, PageState},
     texts::{Texts, texts},
 };
@@ -34,6 +35,8 @@ pub(super) struct Frame {
     pub(super) stylesheet: String,
     pub(super) colours: Option<String>,
     pub(super) script: String,
+    /// How the shop is reached.
+    pub(super) contacts: Vec<Contact>,
 }
 
 impl Frame {
@@ -58,6 +61,7 @@ impl Frame {
             stylesheet: address_of(&assets.stylesheet),
             colours: address(&assets.colours),
             script: address_of(&assets.script),
+            contacts: pages.contacts.clone(),
         }
     }
 }

@@ -18,8 +18,36 @@ pub struct Merchant {
     pub name: Option<String>,
     /// The logo.
     pub logo: Option<Logo>,
-    /// The colour of buttons.
+    /// The colour of buttons; also of links, where it can be read on the page.
     pub colour: Option<Colour>,
+    /// The phone under which payers reach the shop, as it is shown.
+    pub phone: Option<String>,
+    /// The address for mails.
+    pub email: Option<String>,
+    /// The shop's site.
+    pub url: Option<String>,
+}
+
+/// A way to reach the shop.
+#[derive(Clone)]
+pub(super) struct Contact {
+    pub(super) url: String,
+    pub(super) text: String,
+}
+
+impl Merchant {
+    /// The ways to reach the shop: by phone, by mail, on its site.
+    pub(super) fn contacts(&self) -> Vec<Contact> {
+        let digits =
+            |phone: &str| phone.chars().filter(|sign| *sign == '+' || sign.is_ascii_digit()).collect::<String>();
+        let phone =
+            self.phone.as_ref().map(|phone| Contact { url: format!("tel:{}", digits(phone)), text: phone.clone() });
+        let email = self.email.as_ref().map(|email| Contact { url: format!("mailto:{email}"), text: email.clone() });
+        let without_scheme =
+            |url: &str| url.split_once("://").map_or(url, |(_, rest)| rest).trim_end_matches('/').to_owned();
+        let site = self.url.as_ref().map(|url| Contact { url: url.clone(), text: without_scheme(url) });
+        [phone, email, site].into_iter().flatten().collect()
+    }
 }
 
 /// A colour, as `#RRGGBB`.
@@ -39,6 +67,15 @@ impl Colour {
     /// the 4.5 to 1 of WCAG 2.2, 1.4.3.
     pub fn text(self) -> Self {
         if self.contrast(Self::WHITE) >= self.contrast(Self::BLACK) { Self::WHITE } else { Self::BLACK }
+    }
+
+    /// Whether text of it can be read on all of these (WCAG 2.2, 1.4.3).
+    pub(super) fn is_readable_on(self, papers: &[Self]) -> bool {
+        papers.iter().all(|paper| self.contrast(*paper) >= 4.5)
+    }
+
+    pub(super) const fn new(red: u8, green: u8, blue: u8) -> Self {
+        Self([red, green, blue])
     }
 
     /// The contrast ratio of WCAG: 1 to 21.

@@ -7,10 +7,12 @@ mod merchant;
 mod page_state;
 mod paying;
 mod qr;
+mod receipt;
 mod router;
 mod screen;
 mod show;
 mod texts;
+mod ways;
 
 pub use merchant::{Colour, Logo, Merchant};
 pub use router::pay_router;

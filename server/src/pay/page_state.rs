@@ -12,7 +12,7 @@ use axum::{
 use kassa_pages::{Asset, Lockout, Network};
 use url::Url;
 
-use super::merchant::{Colour, Logo, Merchant};
+use super::merchant::{Colour, Contact, Logo, Merchant};
 use crate::{
     checkouts::CheckoutView,
     http::HttpSettings,
@@ -28,6 +28,8 @@ pub(super) struct PageState {
     pub(super) settings: HttpSettings,
     /// The merchant's name, where the settings say it.
     pub(super) name: Option<String>,
+    /// How payers reach the shop.
+    pub(super) contacts: Vec<Contact>,
     pub(super) assets: Assets,
     /// Whether the public URL is https.
     pub(super) is_secure: bool,
@@ -56,6 +58,7 @@ impl PageState {
             wrong_key_log: LogLimit::default(),
             is_secure: settings.public_url.starts_with("https://"),
             name: merchant.name.clone(),
+            contacts: merchant.contacts(),
             assets: Assets::of(merchant),
             server,
             settings,
@@ -146,9 +149,22 @@ pub(super) fn serve_asset(asset: &Asset, request: &HeaderMap) -> Response {
     response
 }
 
-/// A file, as the page has no inline styles.
+/// The surfaces that links stand on, light and dark (`--paper`, `--surface`, `--surface-2` of the stylesheet).
+const PAPERS: [(&str, [Colour; 3]); 2] = [
+    ("light", [Colour::new(0xf3, 0xf5, 0xf8), Colour::new(0xff, 0xff, 0xff), Colour::new(0xf3, 0xf5, 0xf8)]),
+    ("dark", [Colour::new(0x0f, 0x13, 0x18), Colour::new(0x18, 0x1e, 0x26), Colour::new(0x21, 0x2a, 0x35)]),
+];
+
+/// A file, as the page has no inline styles. Links, the focus and the turning wheel have the merchant's colour as well, where it is
+/// readable.
 fn colours(colour: Colour) -> String {
-    format!(":root {{ --brand: {colour}; --on-brand: {}; }}\n", colour.text())
+    let mut style = format!(":root {{ --brand: {colour}; --on-brand: {}; }}\n", colour.text());
+    for (scheme, _) in PAPERS.iter().filter(|(_, papers)| colour.is_readable_on(papers)) {
+        style += &format!(
+            "@media (prefers-color-scheme: {scheme}) {{ :root {{ --link: {colour}; --focus: {colour}; }} }}\n"
+        );
+    }
+    style
 }
 
 fn picture(logo: &Logo) -> Asset {

@@ -10,8 +10,9 @@ use super::{
     context::RequestContext,
     frame::ErrorPage,
     screen::{Screen, page_of},
-    show::{RejectedInput, phone_field, render_page},
+    show::{RejectedInput, render_page},
     texts::texts,
+    ways::phone_field,
 };
 use crate::{
     dispatch::PaymentInput,
@@ -49,15 +50,15 @@ pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> 
         ServerError::UnderWay { .. } | ServerError::NotOpen { .. } => Ok(context.home()),
         ServerError::Invalid { violations } if is_about(&violations, "phone") => {
             let typed = RejectedInput { phone_problem: Some(t.phone_wrong), ..typed };
-            render_page(&context, StatusCode::UNPROCESSABLE_ENTITY, typed)
+            render_page(&context, StatusCode::UNPROCESSABLE_ENTITY, typed).await
         }
         // An old form with a new phone number: its key is used up.
         ServerError::KeyReused if !offers_form(&context) => Ok(context.home()),
         ServerError::KeyReused => {
-            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.once_more), ..typed })
+            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.once_more), ..typed }).await
         }
         ServerError::NoAttemptsLeft => {
-            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.too_many_tries), ..typed })
+            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.too_many_tries), ..typed }).await
         }
         other => Err(other.into()),
     }
@@ -130,16 +131,17 @@ pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPa
                 StatusCode::UNPROCESSABLE_ENTITY,
                 RejectedInput { code_problem: Some(problem), ..RejectedInput::default() },
             )
+            .await
         }
         other => Err(other.into()),
     }
 }
 
-/// The payer says that it is paid: the gateway is asked at once, and its answer is waited for a little, so that a page without
+/// The payer says that it is paid, which is kept: the gateway is asked at once, and its answer is waited for a little, so that a page without
 /// scripts shows it.
 pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage> {
     let (server, checkout) = (&context.pages.server, &context.view.checkout);
-    server.check_now(&checkout.id).await?;
+    server.claim_paid(&checkout.id).await?;
     if Screen::of(&context.view).can_change() {
         server.checkout_after(&checkout.id, checkout.version, ANSWER_WITHIN).await?;
     }

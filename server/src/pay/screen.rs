@@ -21,6 +21,9 @@ pub(super) enum Screen<'a> {
     OpenPage(&'a Payment, &'a str),
     /// The code is to be scanned.
     ShowQr(&'a Payment, &'a str),
+    /// The payer says that they have paid, and the gateway has not confirmed it yet. How to pay is shown to who asks for it, never
+    /// by itself: a second payment would be charged as well.
+    Claimed(&'a Payment),
     /// The gateway's report is waited for.
     Waiting,
     /// It may have happened, and is being found out.
@@ -58,11 +61,44 @@ impl<'a> Screen<'a> {
                 0 => Self::NoCodesLeft,
                 _ => Self::EnterCode(payment),
             },
-            (PaymentState::Awaiting, Method::Qr) => {
-                payment.qr_text.as_deref().map_or(Self::Waiting, |text| Self::ShowQr(payment, text))
-            }
-            (PaymentState::Awaiting, _) => page_of(payment).map_or(Self::Waiting, |url| Self::OpenPage(payment, url)),
+            (PaymentState::Awaiting, _) => match Self::payable(payment) {
+                Some(_) if payment.claimed_at.is_some() => Self::Claimed(payment),
+                Some(shown) => shown,
+                None => Self::Waiting,
+            },
             _ => Self::Waiting,
+        }
+    }
+
+    /// What the payer needs to pay it without this server: the gateway's page, or a code.
+    fn payable(payment: &'a Payment) -> Option<Self> {
+        match payment.method {
+            Method::Qr => payment.qr_text.as_deref().map(|text| Self::ShowQr(payment, text)),
+            _ => page_of(payment).map(|url| Self::OpenPage(payment, url)),
+        }
+    }
+
+    /// The gateway's page that can be opened.
+    pub(super) fn page_url(self) -> Option<&'a str> {
+        match self.to_pay() {
+            Self::OpenPage(_, url) => Some(url),
+            _ => None,
+        }
+    }
+
+    /// The text of the code that can be scanned.
+    pub(super) fn qr_text(self) -> Option<&'a str> {
+        match self.to_pay() {
+            Self::ShowQr(_, text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The screen that shows how to pay: where the payer says that they have paid, the one that was shown before.
+    fn to_pay(self) -> Self {
+        match self {
+            Self::Claimed(payment) => Self::payable(payment).unwrap_or(self),
+            other => other,
         }
     }
 
@@ -75,6 +111,7 @@ impl<'a> Screen<'a> {
             Self::NoCodesLeft => "no-codes-left",
             Self::OpenPage(..) => "open-page",
             Self::ShowQr(..) => "show-qr",
+            Self::Claimed(_) => "claimed",
             Self::Waiting => "waiting",
             Self::Unknown => "unknown",
             Self::Paid => "paid",
@@ -87,13 +124,13 @@ impl<'a> Screen<'a> {
 
     /// Whether a payment can be begun.
     pub(super) fn offers_ways(self) -> bool {
-        matches!(self, Self::Choose | Self::OpenPage(..))
+        matches!(self.to_pay(), Self::Choose | Self::OpenPage(..))
     }
 
     /// The payment that another one can be begun instead of: its payer may have typed somebody else's number, or have no app for
     /// its code.
     pub(super) fn replaceable(self, view: &'a CheckoutView) -> Option<&'a Payment> {
-        let (Self::EnterCode(payment) | Self::ShowQr(payment, _)) = self else { return None };
+        let (Self::EnterCode(payment) | Self::ShowQr(payment, _)) = self.to_pay() else { return None };
         let replaced = view.payments.iter().filter(|payment| payment.is_replaced).count();
         Some(payment).filter(|payment| payment.can_be_replaced() && replaced < MOST_REPLACED)
     }
@@ -112,7 +149,7 @@ impl<'a> Screen<'a> {
     pub(super) fn reload_after(self) -> Option<u32> {
         match self {
             Self::UnderWay | Self::Waiting => Some(3),
-            Self::ShowQr(..) | Self::NoCodesLeft | Self::Late => Some(10),
+            Self::ShowQr(..) | Self::Claimed(_) | Self::NoCodesLeft | Self::Late => Some(10),
             Self::Unknown | Self::PersonNeeded => Some(15),
             _ => None,
         }

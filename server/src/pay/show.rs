@@ -1,26 +1,33 @@
 //! The page, and the part of it that changes: how a payment stands.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use askama::Template;
 use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use kassa::{Decimal, Language};
+use kassa::{Decimal, DeclineReason, Dialect, Language};
 use url::Url;
 
 use super::{
     context::RequestContext,
     frame::{ErrorPage, Frame, Links},
+    merchant::Contact,
+    page_state::PageState,
     qr::{CodeLinks, Drawing, draw},
-    screen::{Screen, is_web, last_failed, offered},
+    receipt::{Receipt, receipt},
+    screen::{Screen, is_web, last_failed},
     texts::{Texts, texts},
+    ways::{MethodChoice, choices, preselected, ways},
 };
 use crate::{
     checkouts::{Checkout, CheckoutView},
-    locale::{moment, money},
+    locale::{days_until, moment, money, time_of_day},
     net::page,
-    payments::Payment,
-    values::{CheckoutState, Method, PaymentId, PaymentState},
+    payments::{Failure, Payment, exchange::ExchangeKind},
+    storage::staff::History,
+    values::{CheckoutState, Method, Millis, PaymentId, PaymentState, error::ServerError, millis},
 };
 
 #[derive(Template)]
@@ -44,18 +51,17 @@ struct RedirectPage<'a> {
 
 pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
     let is_choosing = !context.query.get(OTHER_WAYS).is_empty();
-    render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() })
+    render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() }).await
 }
 
 /// The page as it stands, with what was typed and is not taken.
-pub(super) fn render_page(
+pub(super) async fn render_page(
     context: &RequestContext,
     status: StatusCode,
     typed: RejectedInput,
 ) -> Result<Response, ErrorPage> {
-    let key = context.pages.server.new_form_key()?;
-    let takes_megapay = context.pages.server.settings().taken_methods().megapay;
-    let state = StateFragment::new(&context.view, &context.links, key, typed, takes_megapay);
+    let shop = Shop::of(&context.pages, &context.view).await?;
+    let state = StateFragment::new(&context.view, &context.links, &shop, typed);
     let text = state.render().map_err(render_failed)?;
     let template = Page {
         frame: Frame::new(&context.pages, &context.links, host(&context.view).as_deref()),
@@ -81,17 +87,55 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
     if view.checkout.version <= after {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let key = pages.server.new_form_key()?;
-    let takes_megapay = pages.server.settings().taken_methods().megapay;
-    Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default(), takes_megapay)))
+    let shop = Shop::of(&pages, &view).await?;
+    Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, &shop, RejectedInput::default())))
 }
 
 /// On to the gateway's page. A page between, as a policy of forms that post to their own origin alone holds for redirects after
 /// them, too.
 pub(super) async fn go(context: RequestContext) -> Result<Response, ErrorPage> {
-    let Screen::OpenPage(_, url) = Screen::of(&context.view) else { return Ok(context.home()) };
+    let Some(url) = Screen::of(&context.view).page_url() else { return Ok(context.home()) };
     let frame = Frame::new(&context.pages, &context.links, host(&context.view).as_deref());
     Ok(page(StatusCode::OK, &RedirectPage { frame, url }))
+}
+
+/// What a rendering needs of the server.
+struct Shop {
+    /// The idempotency key of this rendering's form.
+    key: String,
+    takes_megapay: bool,
+    dialect: Dialect,
+    name: Option<String>,
+    contacts: Vec<Contact>,
+    /// When the gateway last reported on the payment that is waited for.
+    checked_at: Option<Millis>,
+    now: Millis,
+}
+
+impl Shop {
+    async fn of(pages: &PageState, view: &CheckoutView) -> Result<Self, ServerError> {
+        let settings = pages.server.settings();
+        let checked_at = match Screen::of(view) {
+            Screen::Claimed(payment) => last_report(&pages.server.history(&view.checkout.id).await?, &payment.id),
+            _ => None,
+        };
+        Ok(Self {
+            key: pages.server.new_form_key()?,
+            takes_megapay: settings.taken_methods().megapay,
+            dialect: settings.dialect.clone(),
+            name: pages.name.clone().or_else(|| host(view)),
+            contacts: pages.contacts.clone(),
+            checked_at,
+            now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
+        })
+    }
+}
+
+/// When the gateway answered a status query about a payment last.
+fn last_report(history: &History, payment: &PaymentId) -> Option<Millis> {
+    let at = history.listed.view.payments.iter().position(|known| known.id == *payment)?;
+    let queries = history.exchanges.get(at)?.iter().filter(|stored| stored.exchange.asked == ExchangeKind::Status);
+    queries.map(|stored| stored.last_at).max()
 }
 
 /// The host that payers return to, where they return to a page.
@@ -144,9 +188,10 @@ pub(super) struct StateFragment<'a> {
     /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
     others: String,
     typed: RejectedInput,
-    /// The outcome of the last try, and the gateway's words.
-    last_failed: Option<(&'static str, Option<String>)>,
+    /// The outcome of the last try, and its reason in the payer's language.
+    last_failed: Option<(&'static str, Option<&'static str>)>,
     drawing: Option<Drawing>,
+    qr_text: Option<&'a str>,
     /// Links that open the code on the phone that shows it.
     code_links: CodeLinks,
     /// Until when the payer can act.
@@ -162,6 +207,14 @@ pub(super) struct StateFragment<'a> {
     /// What a wallet pays, which its payer has to see before the PIN is typed.
     wallet: Option<WalletTerms>,
     confirm_text: String,
+    pay_text: String,
+    /// When the gateway last reported on the payment that is waited for.
+    checked_at: Option<String>,
+    receipt: Receipt,
+    contacts: Vec<Contact>,
+    /// The end of the checkout and the present moment, for the script's countdown.
+    expires_at: Millis,
+    now: Millis,
 }
 
 /// What a payment from a wallet costs its payer.
@@ -184,36 +237,8 @@ impl WalletTerms {
     }
 }
 
-/// A way to pay.
-struct MethodChoice {
-    name: &'static str,
-    title: &'static str,
-    hint: &'static str,
-    is_picked: bool,
-    phone: Option<PhoneInput>,
-}
-
-/// The field for the phone of a way to pay.
-struct PhoneInput {
-    field: &'static str,
-    hint: &'static str,
-    typed: String,
-    problem: Option<&'static str>,
-}
-
-/// The name of that field. Each way has its own, as a form sends those of all ways.
-pub(super) fn phone_field(method: Method) -> &'static str {
-    if method == Method::Megapay { "wallet-phone" } else { "phone" }
-}
-
 impl<'a> StateFragment<'a> {
-    pub(super) fn new(
-        view: &'a CheckoutView,
-        links: &Links,
-        key: String,
-        typed: RejectedInput,
-        takes_megapay: bool,
-    ) -> Self {
+    fn new(view: &'a CheckoutView, links: &Links, shop: &Shop, typed: RejectedInput) -> Self {
         let (language, checkout) = (links.locale.language, &view.checkout);
         let (t, screen) = (texts(language), Screen::of(view));
         let wallet_payment = wallet_payment(screen);
@@ -226,23 +251,20 @@ impl<'a> StateFragment<'a> {
             confirm: links.to("/confirm"),
             check: links.to("/check"),
             go: links.to("/go"),
-            key,
-            ways: ways(&choices(view, screen, takes_megapay), t, &typed, preselected(screen)),
+            key: shop.key.clone(),
+            ways: ways(&choices(view, screen, shop.takes_megapay), t, &typed, preselected(view, screen)),
             instead: screen.replaceable(view).map(|payment| &payment.id),
             others: others_link(&links.to("")),
-            last_failed: last_failed(view).map(|payment| failure_text(payment, t)),
-            drawing: if let Screen::ShowQr(_, text) = screen { draw(text) } else { None },
-            code_links: if let Screen::ShowQr(_, text) = screen {
-                CodeLinks::of(text, t)
-            } else {
-                CodeLinks::default()
-            },
-            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, language)),
+            last_failed: last_failed(view).map(|payment| failure_text(payment, &shop.dialect, t)),
+            drawing: screen.qr_text().and_then(draw),
+            qr_text: screen.qr_text(),
+            code_links: screen.qr_text().map(|text| CodeLinks::of(text, t)).unwrap_or_default(),
+            until: (is_open && screen.awaits_payer()).then(|| until(checkout.expires_at, shop.now, t, language)),
             has_way_back: is_open,
             reference: &checkout.reference,
             return_url: &checkout.return_url,
             is_paid_twice: checkout.is_overpaid,
-            code_problem: typed.code_problem.or_else(|| code_problem(screen, t)),
+            code_problem: typed.code_problem.or_else(|| code_problem(screen, &shop.dialect, t)),
             code_more: code_more(screen, t),
             code_label: if wallet_payment.is_some() { t.pin_label } else { t.code_label },
             wallet: wallet_payment.map(|payment| WalletTerms::of(payment, checkout, t, language)),
@@ -250,6 +272,12 @@ impl<'a> StateFragment<'a> {
                 Some(total) => t.pay_total.replace("{}", &money(total, &checkout.currency, language)),
                 None => t.confirm.to_owned(),
             },
+            pay_text: t.pay_total.replace("{}", &money(checkout.amount, &checkout.currency, language)),
+            checked_at: shop.checked_at.map(|at| t.checked_at.replace("{}", &time_of_day(at))),
+            receipt: receipt(view, shop.name.as_deref(), t, language),
+            contacts: shop.contacts.clone(),
+            expires_at: checkout.expires_at,
+            now: shop.now,
             typed,
             t,
             screen,
@@ -260,13 +288,14 @@ impl<'a> StateFragment<'a> {
     pub(super) fn heading(&self) -> &'static str {
         let t = self.t;
         match self.screen {
-            Screen::Choose => t.choose,
+            Screen::Choose => self.last_failed.map_or(t.choose, |(text, _)| text),
             Screen::UnderWay => t.under_way,
             Screen::EnterCode(_) if self.wallet.is_some() => t.pin,
             Screen::EnterCode(_) => t.code,
             Screen::NoCodesLeft => t.no_codes,
             Screen::OpenPage(..) => t.page,
             Screen::ShowQr(..) => t.scan,
+            Screen::Claimed(_) => t.claimed,
             Screen::Waiting => t.waiting,
             Screen::Unknown => t.unknown,
             Screen::Paid => t.paid,
@@ -291,54 +320,25 @@ impl<'a> StateFragment<'a> {
     fn shows_end(&self) -> bool {
         self.screen.offers_ways()
     }
-}
 
-/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others. Instead of a
-/// payment whose code is awaited, everything, as it may have gone to somebody else's number; instead of a QR code, everything
-/// else.
-fn choices(view: &CheckoutView, screen: Screen<'_>, takes_megapay: bool) -> Vec<Method> {
-    let offered = |view| offered(view, takes_megapay);
-    match screen {
-        Screen::Choose => offered(view).collect(),
-        Screen::OpenPage(payment, _) if payment.method == Method::PayForm => {
-            offered(view).filter(|method| *method != Method::PayForm).collect()
-        }
-        Screen::EnterCode(_) if screen.replaceable(view).is_some() => offered(view).collect(),
-        Screen::ShowQr(..) if screen.replaceable(view).is_some() => {
-            offered(view).filter(|method| *method != Method::Qr).collect()
-        }
-        _ => Vec::new(),
+    /// Whether the steps of a payment are shown while its payer waits.
+    fn shows_steps(&self) -> bool {
+        matches!(self.screen, Screen::UnderWay | Screen::Claimed(_) | Screen::Waiting | Screen::Unknown)
     }
 }
 
-fn ways(offered: &[Method], t: &Texts, typed: &RejectedInput, preselected: Option<Method>) -> Vec<MethodChoice> {
-    let picked = typed.method.or(preselected);
-    let picked = picked.filter(|method| offered.contains(method)).or(offered.first().copied());
-    let way = |method: &Method| {
-        let (title, hint) = match method {
-            Method::PayForm => (t.pay_form, t.pay_form_hint),
-            Method::Qr => (t.qr, t.qr_hint),
-            Method::Mbank | Method::Card => (t.mbank, t.mbank_hint),
-            Method::Megapay => (t.megapay, t.megapay_hint),
-        };
-        let phone = |hint, value: &str| PhoneInput {
-            field: phone_field(*method),
-            hint,
-            typed: value.to_owned(),
-            problem: typed.phone_problem.filter(|_| typed.method == Some(*method)),
-        };
-        let phone = match method {
-            Method::Mbank => Some(phone(t.phone_hint, &typed.phone)),
-            Method::Megapay => Some(phone(t.megapay_phone_hint, &typed.wallet_phone)),
-            Method::PayForm | Method::Qr | Method::Card => None,
-        };
-        MethodChoice { name: method.into(), title, hint, is_picked: picked == Some(*method), phone }
+/// Until when a checkout can be paid, as people say it.
+fn until(at: Millis, now: Millis, t: &Texts, language: Language) -> String {
+    let (phrase, time) = match days_until(at, now) {
+        Some(0) => (t.today_until, time_of_day(at)),
+        Some(1) => (t.tomorrow_until, time_of_day(at)),
+        _ => (t.day_until, moment(at, language)),
     };
-    offered.iter().map(way).collect()
+    t.until.replace("{}", &phrase.replace("{}", &time))
 }
 
-/// The outcome of a payment that took no money, and why, in the gateway's own words.
-fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
+/// The outcome of a payment that took no money, and its reason in the payer's language. The gateway's own words are for the staff.
+fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<&'static str>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
     let text = match payment.state {
@@ -346,12 +346,24 @@ fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) 
         _ if is_trouble => t.not_reached,
         _ => t.not_made,
     };
-    (text, failure.and_then(|failure| failure.reason.clone()))
+    let reason = failure.and_then(|failure| reason_of(failure, dialect));
+    (text, reason.and_then(|reason| reason_text(reason, t)))
 }
 
-/// The preselected method: while a one-time password is awaited, the same method with another number.
-fn preselected(screen: Screen<'_>) -> Option<Method> {
-    if let Screen::EnterCode(payment) = screen { Some(payment.method) } else { None }
+fn reason_of(failure: &Failure, dialect: &Dialect) -> Option<DeclineReason> {
+    dialect.decline_reason(failure.code.as_deref(), failure.reason.as_deref())
+}
+
+fn reason_text(reason: DeclineReason, t: &Texts) -> Option<&'static str> {
+    Some(match reason {
+        DeclineReason::InsufficientFunds => t.insufficient_funds,
+        DeclineReason::LimitExceeded => t.limit_exceeded,
+        DeclineReason::WrongCode => t.wrong_code,
+        DeclineReason::CodeExpired => t.code_expired,
+        DeclineReason::UnknownPayer => t.unknown_payer,
+        DeclineReason::DeclinedByBank => t.declined_by_bank,
+        _ => return None,
+    })
 }
 
 /// The payment from a wallet whose PIN is asked for.
@@ -375,22 +387,30 @@ fn code_more(screen: Screen<'_>, t: &Texts) -> String {
 }
 
 /// Why the last one-time password was not taken.
-fn code_problem(screen: Screen<'_>, t: &Texts) -> Option<&'static str> {
+fn code_problem(screen: Screen<'_>, dialect: &Dialect, t: &Texts) -> Option<&'static str> {
     let Screen::EnterCode(payment) = screen else { return None };
     let failure = payment.failure.as_ref()?;
-    Some(if failure.kind == "Refused" { t.code_wrong } else { t.code_not_sent })
+    let is_pin = payment.method == Method::Megapay;
+    Some(match (failure.kind == "Refused", is_pin) {
+        (true, _) if reason_of(failure, dialect) == Some(DeclineReason::CodeExpired) => t.code_expired,
+        (true, false) => t.code_wrong,
+        (true, true) => t.pin_wrong,
+        (false, false) => t.code_not_sent,
+        (false, true) => t.pin_not_sent,
+    })
 }
 
 /// The constant part of the page: the checkout to pay.
 pub(super) struct Order {
     pub(super) amount: String,
     pub(super) description: String,
+    pub(super) reference: String,
 }
 
 impl Order {
     pub(super) fn of(view: &CheckoutView, links: &Links) -> Self {
         let checkout = &view.checkout;
         let amount = money(checkout.amount, &checkout.currency, links.locale.language);
-        Self { amount, description: checkout.description.clone() }
+        Self { amount, description: checkout.description.clone(), reference: checkout.reference.clone() }
     }
 }

@@ -69,6 +69,11 @@ pub struct Payment {
     pub is_replaced: bool,
     /// When it was written down.
     pub begun_at: Millis,
+    /// When its payer last said that they have paid: by coming back from the gateway's page, or by asking for the result. It proves
+    /// nothing; who said so is not asked to pay again.
+    pub claimed_at: Option<Millis>,
+    /// When the server learned of its charge: from the gateway's report, or from a person.
+    pub charged_at: Option<Millis>,
 }
 
 impl Payment {
@@ -117,6 +122,7 @@ impl Payment {
         let (page_url, qr_text, card_last4, phone_last2, failure) = (None, None, None, None, None);
         let (payer_phone, commission, total, code_expires_at) = (None, None, None, None);
         let (number, attempts_left, begun_at) = (0, 0, 0);
+        let (claimed_at, charged_at) = (None, None);
         let (is_stuck, is_in_doubt, is_replaced) = (false, false, false);
         let state = PaymentState::Prepared;
         let (id, checkout) = (id, checkout);
@@ -141,6 +147,8 @@ impl Payment {
             is_in_doubt,
             is_replaced,
             begun_at,
+            claimed_at,
+            charged_at,
         }
     }
 }

@@ -302,7 +302,20 @@ impl Server {
     /// # Errors
     /// [`ServerError::Unavailable`].
     pub async fn check_now(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
-        self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone() }).await?;
+        self.look(checkout, false).await
+    }
+
+    /// The payer says that they have paid, by coming back from the gateway's page or by asking for the result: asks as
+    /// [`check_now`](Self::check_now) does, and keeps that they said so ([`Payment::claimed_at`]).
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub(crate) async fn claim_paid(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
+        self.look(checkout, true).await
+    }
+
+    async fn look(&self, checkout: &CheckoutId, is_claim: bool) -> Result<(), ServerError> {
+        self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone(), is_claim }).await?;
         self.shared.poll_due.notify_one();
         Ok(())
     }

@@ -4,6 +4,7 @@
 mod database;
 mod database_place;
 mod gateway;
+mod merchant;
 mod problem;
 mod program;
 mod sources;

@@ -12,23 +12,22 @@ use tracing_subscriber::EnvFilter;
 use super::{
     database,
     database_place::DatabasePlace,
-    gateway,
+    gateway, merchant,
     problem::{SettingProblem, rule},
     sources::{self, Sources},
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
         EVENTS_SECRET_FILE, EVENTS_URL, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
-        LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MEGAPAY_ACCOUNT, MERCHANT_COLOUR,
-        MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE,
-        POLL_WORKERS, PROXIES, PUBLIC_URL, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME, TRACING_HEADERS,
-        TRACING_SAMPLE_RATIO, TRACING_URL,
+        LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MEGAPAY_ACCOUNT, METRICS_LISTEN, OTP_ATTEMPTS,
+        PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE, POLL_WORKERS, PROXIES, PUBLIC_URL, STAFF_ENABLED, TLS_CERTIFICATE,
+        TLS_KEY, TOKEN_LIFETIME, TRACING_HEADERS, TRACING_SAMPLE_RATIO, TRACING_URL,
     },
     values::{self, AlreadyReported, Parsed, Values},
 };
 use crate::{
     http::HttpSettings,
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
-    pay::{Colour, Logo, Merchant},
+    pay::Merchant,
     runtime::is_loopback,
     server::settings::{ServerSettings, check_account},
     telemetry::CollectorSettings,
@@ -38,8 +37,6 @@ use crate::{
 
 /// Where callbacks arrive under the public address.
 const CALLBACKS: &str = "callbacks";
-/// The longest name of a merchant: on a phone it takes two lines.
-const LONGEST_NAME: usize = 60;
 /// The time by which the lease of a poll exceeds the deadline of status queries.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
@@ -145,7 +142,7 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     let per_key = values.read(&LIMITS_PER_KEY, sources::count(1..=1_000_000));
     let max_connections = values.read(&MAX_CONNECTIONS, sources::count(1..=1_000_000));
     let has_pay_page = values.read(&PAGE_ENABLED, sources::yes_or_no);
-    let merchant = merchant(values);
+    let merchant = merchant::read(values);
     let has_staff_pages = values.read(&STAFF_ENABLED, sources::yes_or_no);
     let log = log(values);
     let traces = read_traces(values);
@@ -227,21 +224,6 @@ fn megapay_account(values: &mut Values, gateway: Option<&GatewayConfig>) -> Pars
         check_account(&mut checks, "", text, dialect);
         checks.finish().map(|()| text.to_owned()).map_err(|problem| rule(&problem))
     })
-}
-
-/// Reads how the merchant is shown to payers.
-fn merchant(values: &mut Values) -> Parsed<Merchant> {
-    let name = values.optional(&MERCHANT_NAME, |text| {
-        let mut checks = Checks::default();
-        checks.required_text("", text, LONGEST_NAME);
-        checks.finish().map(|()| text.to_owned()).map_err(|problem| rule(&problem))
-    });
-    let logo = values.optional(&MERCHANT_LOGO, |path| {
-        let unreadable = |problem: std::io::Error| format!("names a file that cannot be read: {problem}");
-        Logo::read(path.as_ref()).map_err(unreadable)?.map_err(|rule| format!("names a file that {rule}"))
-    });
-    let colour = values.optional(&MERCHANT_COLOUR, str::parse::<Colour>);
-    Ok(Merchant { name: name?, logo: logo?, colour: colour? })
 }
 
 fn events_url(text: &str) -> Result<Hidden, String> {

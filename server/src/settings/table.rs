@@ -199,8 +199,20 @@ table! {
     ).or_nothing("no logo");
     MERCHANT_COLOUR = Setting::new(
         "merchant.colour", "KASSA_SERVER_MERCHANT_COLOUR", "merchant-colour", "#RRGGBB",
-        "The colour of the hosted page's buttons; their text is black or white, whichever is more readable",
+        "The colour of the hosted page's buttons; also of its links, where the colour is readable",
     ).or_nothing("blue");
+    MERCHANT_PHONE = Setting::new(
+        "merchant.phone", "KASSA_SERVER_MERCHANT_PHONE", "merchant-phone", "PHONE",
+        "The phone under which payers reach the shop, on the hosted page",
+    ).or_nothing("no phone");
+    MERCHANT_EMAIL = Setting::new(
+        "merchant.email", "KASSA_SERVER_MERCHANT_EMAIL", "merchant-email", "EMAIL",
+        "The mail address under which payers reach the shop, on the hosted page",
+    ).or_nothing("no mail address");
+    MERCHANT_URL = Setting::new(
+        "merchant.url", "KASSA_SERVER_MERCHANT_URL", "merchant-url", "URL",
+        "The shop's site, on the hosted page",
+    ).or_nothing("no site");
 
     STAFF_ENABLED = Setting::new(
         "staff.enabled", "KASSA_SERVER_STAFF_ENABLED", "staff-enabled", "true|false",

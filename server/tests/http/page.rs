@@ -37,6 +37,18 @@ async fn a_payer_pays_by_mobile_bank() {
     payer.confirms(&served, &format!("{} {}", &served.fake.otp()[..3], &served.fake.otp()[3..])).await;
     let paid = payer.waits_for(&served, "paid").await;
     assert!(paid.contains("href=\"https://shop.example.kg/paid\""), "{paid}");
+    let payment = &payer.checkout(&served).await["payments"][0];
+    let operation = payment["order_number"].as_str().unwrap();
+    for (name, value) in [
+        ("Order", "order-1"),
+        ("Amount", "390\u{a0}som"),
+        ("Paid by", "MBank"),
+        ("Phone number", "••• 01"),
+        ("Operation number", operation),
+    ] {
+        assert!(paid.contains(&format!("<dt>{name}</dt><dd>{value}</dd>")), "{name}: {paid}");
+    }
+    assert!(paid.contains("<dt>Date and time</dt>") && paid.contains("(Bishkek time)</dd>"), "{paid}");
     assert_eq!(payer.checkout(&served).await["state"], "paid");
 }
 
@@ -71,7 +83,7 @@ async fn a_payer_sees_the_total_and_pays_by_megapay() {
         assert!(before.contains(part), "{part}: {page}");
     }
     assert!(page.contains("<button>Pay 397.80\u{a0}som</button>") && page.contains("The PIN is valid until"), "{page}");
-    assert!(page.contains("Another number, or another way to pay") && !page.contains("may add"), "{page}");
+    assert!(page.contains("Use another number or another way to pay") && !page.contains("may add"), "{page}");
     for (language, button) in [("ru", "Оплатить 397,80\u{a0}сом"), ("ky", "397,80\u{a0}сом төлөө")] {
         let page = payer.get(&served, &format!("?lang={language}")).await;
         assert!(page.text.contains(&format!("<button>{button}</button>")), "{page:?}");
@@ -82,7 +94,7 @@ async fn a_payer_sees_the_total_and_pays_by_megapay() {
     }
     payer.confirms(&served, "000000").await;
     let (_, page) = payer.sees(&served).await;
-    assert!(page.contains("The code was not accepted") && page.contains("Attempts left: 2"), "{page}");
+    assert!(page.contains("The PIN was not accepted") && page.contains("Attempts left: 2"), "{page}");
 
     // A gateway that tells no commission.
     served
@@ -184,7 +196,7 @@ async fn changing_phone_invalidates_first_otp() {
     payer.pays(&served, "mbank", "0700 000 099").await;
     let (seen, first) = payer.sees(&served).await;
     assert_eq!(seen, "enter-code");
-    for part in ["to the number that ends in 99.", "Another number, or another way to pay", "stops working then"] {
+    for part in ["to the number that ends in 99.", "Use another number or another way to pay", "stops working then"] {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(!first.contains("000099"), "{first}");
@@ -274,6 +286,36 @@ async fn payer_returns_from_gateway_page() {
     assert!(back.starts_with(&own), "{back}");
     let came = payer.get(&served, "/back?orderNumber=1").await;
     assert_eq!((came.status, came.header("location")), (303, Some(payer.page.as_str())), "{came:?}");
+}
+
+/// Who says that they have paid is not shown how to pay again, unless they ask for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn payer_who_claims_to_have_paid_is_not_asked_to() {
+    let served = Served::start().await;
+    for (method, url_field) in [("pay_form", "page_url"), ("qr", "qr_text")] {
+        let payer = Payer::of(&served, method).await;
+        payer.pays(&served, method, "").await;
+        assert!(!payer.sees(&served).await.1.contains("has not confirmed"));
+        payer.post(&served, "/check", &[]).await;
+        let (seen, page) = payer.sees(&served).await;
+        assert_eq!(seen, "claimed");
+        for part in ["The bank has not confirmed the payment yet", "do not pay again", "Checked at "] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        let shown = page.split("<details").next().unwrap();
+        assert!(!shown.contains("/go\"") && !shown.contains("class=\"qr\"") && !shown.contains("/pay\""), "{page}");
+        let asked = page.split("<details id=\"others\" hidden>").nth(1).unwrap();
+        let how = if method == "qr" { "class=\"qr\"" } else { "/go\"" };
+        assert!(asked.contains(how) && asked.contains("otherwise you pay twice"), "{page}");
+        // Another window and a reload show the same.
+        assert_eq!(payer.sees(&served).await.0, "claimed");
+        let url = payer.checkout(&served).await["payments"][0][url_field].as_str().unwrap().to_owned();
+        served.fake.charge(&url).unwrap();
+        if method == "qr" {
+            payer.post(&served, "/check", &[]).await;
+            payer.waits_for(&served, "paid").await;
+        }
+    }
 }
 
 /// A gateway may post a form, and put the address together carelessly.

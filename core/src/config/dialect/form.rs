@@ -7,7 +7,7 @@ use http::Method;
 use serde::Serialize;
 use strum::IntoEnumIterator;
 
-use super::{Dialect, MbankIdentifier, QrAmountUnit, QrNumbers, same_word};
+use super::{Dialect, MbankIdentifier, QrAmountUnit, QrNumbers, decline_reason::DeclineReasons, same_word};
 use crate::{
     config::endpoint::{CodeList, ELQR, Endpoint, EndpointDialect, ResponseField, WordList},
     elqr::{is_same_in_every_code, may_name_a_payment},
@@ -29,8 +29,11 @@ pub(crate) const KNOWN: [(&str, &str); 2] = [
 /// Reserved name: an identifier must not overwrite the one-time password of a confirm request.
 const OTP: &str = "otp";
 
+/// The key of the lists that name reasons of declined payments.
+const DECLINE_REASONS: &str = "decline_reasons";
+
 /// All keys of a dialect.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "base",
     "endpoints",
     "charged_words",
@@ -40,6 +43,7 @@ const KEYS: [&str; 9] = [
     "mbank_identifier",
     "megapay",
     "callback",
+    DECLINE_REASONS,
 ];
 
 #[derive(Serialize)]
@@ -52,6 +56,7 @@ struct Form {
     mbank_identifier: Option<IdentifierForm>,
     megapay: Option<MegapayForm>,
     callback: Option<CallbackForm>,
+    decline_reasons: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -137,6 +142,9 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     }
     if let Some(pointers) = given.get("callback").and_then(|named| read_callback(*named, &mut checks)) {
         dialect.callback_transaction_id = pointers;
+    }
+    if let Some(named) = given.get(DECLINE_REASONS) {
+        read_decline_reasons(*named, &mut dialect, &mut checks);
     }
     checks.finish()?;
     Ok(dialect)
@@ -364,6 +372,20 @@ fn read_callback(value: Json<'_>, checks: &mut Checks) -> Option<Vec<String>> {
     pointers("dialect.callback.transaction_id", Some(value), checks)
 }
 
+fn read_decline_reasons(value: Json<'_>, dialect: &mut Dialect, checks: &mut Checks) {
+    let place = "dialect.decline_reasons";
+    let Some(named) = object(place, value, checks) else { return };
+    check_keys(place, &named, &DeclineReasons::names(), checks);
+    for (name, value) in named.iter().filter(|(_, value)| !value.is_null()) {
+        let place = place_of(place, name);
+        let Some(listed) = texts(&place, *value, checks) else { continue };
+        if listed.iter().any(|text| text.trim().is_empty()) {
+            checks.fail(&place, Rule::Format, None, "has an empty text, which every response contains");
+        }
+        dialect.decline_reasons.replace(name, listed);
+    }
+}
+
 /// What must be there, and a list of JSON pointers.
 fn pointers(place: &str, value: Option<&Json<'_>>, checks: &mut Checks) -> Option<Vec<String>> {
     let Some(value) = value else {
@@ -438,6 +460,10 @@ pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> Strin
     for endpoint in endpoints {
         named.insert(endpoint.name.to_owned(), write_endpoint(dialect.endpoint(endpoint)));
     }
+    let mut reasons = BTreeMap::new();
+    for (name, texts) in dialect.decline_reasons.lists() {
+        reasons.insert(name.to_owned(), texts.to_vec());
+    }
     let form = Form {
         endpoints: named,
         charged_words: Some(dialect.charged_words.clone()),
@@ -453,6 +479,7 @@ pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> Strin
             .as_ref()
             .map(|method| MegapayForm { check_method: name_in(&CHECK_METHODS, Some(method)) }),
         callback: Some(CallbackForm { transaction_id: dialect.callback_transaction_id.clone() }),
+        decline_reasons: reasons,
     };
     // A map with text keys and text values always has a JSON form.
     serde_json::to_string_pretty(&form).unwrap_or_default()

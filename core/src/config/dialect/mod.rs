@@ -3,10 +3,12 @@
 //! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
 //! (`docs/dialect.md`).
 
+pub(crate) mod decline_reason;
 pub(crate) mod form;
 
 use std::collections::BTreeMap;
 
+use decline_reason::{DeclineReason, DeclineReasons};
 use http::Method;
 
 use crate::{
@@ -67,6 +69,7 @@ pub struct Dialect {
     mbank_identifier: Option<MbankIdentifier>,
     megapay_check_method: Option<Method>,
     callback_transaction_id: Vec<String>,
+    decline_reasons: DeclineReasons,
 }
 
 /// The unit of the amounts in QR callbacks and QR statuses, which the interface does not show
@@ -167,6 +170,23 @@ impl Dialect {
         self.qr_numbers
     }
 
+    /// Why the gateway declined a payment or a one-time password, by its code and its words (`decline_reasons`); nothing where no list
+    /// has them. It chooses a text for people and decides nothing: what became of the money, the outcome alone says.
+    ///
+    /// ```
+    /// use kassa::{DeclineReason, Dialect};
+    ///
+    /// let dialect = Dialect::from_json(r#"{"decline_reasons": {"limit_exceeded": ["61", "daily maximum"]}}"#)?;
+    /// assert_eq!(dialect.decline_reason(Some("61"), None), Some(DeclineReason::LimitExceeded));
+    /// assert_eq!(dialect.decline_reason(None, Some("Daily maximum reached")), Some(DeclineReason::LimitExceeded));
+    /// assert_eq!(dialect.decline_reason(Some("05"), Some("Insufficient funds")), Some(DeclineReason::InsufficientFunds));
+    /// assert_eq!(dialect.decline_reason(Some("05"), Some("61 som")), None);
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn decline_reason(&self, code: Option<&str>, words: Option<&str>) -> Option<DeclineReason> {
+        self.decline_reasons.find(code, words)
+    }
+
     pub(crate) fn callback_transaction_id(&self) -> &[String] {
         &self.callback_transaction_id
     }
@@ -214,6 +234,7 @@ impl Default for Dialect {
             mbank_identifier: None,
             megapay_check_method: None,
             callback_transaction_id: vec!["/transaction_id".to_owned(), "/transactionId".to_owned()],
+            decline_reasons: DeclineReasons::default(),
         }
     }
 }

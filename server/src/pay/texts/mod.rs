@@ -12,7 +12,14 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) languages: &'static str,
     /// Of the name of the merchant, for screen readers.
     pub(in crate::pay) to: &'static str,
+    /// With a time where the braces are.
     pub(in crate::pay) until: &'static str,
+    /// A time of today, for the braces of `until`.
+    pub(in crate::pay) today_until: &'static str,
+    pub(in crate::pay) tomorrow_until: &'static str,
+    pub(in crate::pay) day_until: &'static str,
+    /// For the script: minutes and seconds stand where the braces are.
+    pub(in crate::pay) countdown: &'static str,
     /// Behind a moment.
     pub(in crate::pay) clock: &'static str,
     pub(in crate::pay) back_to_shop: &'static str,
@@ -22,6 +29,9 @@ pub(in crate::pay) struct Texts {
 
     pub(in crate::pay) choose: &'static str,
     pub(in crate::pay) no_way: &'static str,
+    pub(in crate::pay) trust: &'static str,
+    /// Before the ways to reach the shop.
+    pub(in crate::pay) contact: &'static str,
     pub(in crate::pay) pay_form: &'static str,
     pub(in crate::pay) pay_form_hint: &'static str,
     pub(in crate::pay) qr: &'static str,
@@ -36,13 +46,17 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) phone_wrong: &'static str,
     /// For the script, which puts the number where the braces are.
     pub(in crate::pay) phone_goes_to: &'static str,
-    pub(in crate::pay) go_on: &'static str,
 
     pub(in crate::pay) declined: &'static str,
     pub(in crate::pay) not_made: &'static str,
     pub(in crate::pay) not_reached: &'static str,
-    /// Before the gateway's own words.
-    pub(in crate::pay) reason: &'static str,
+    /// Reasons of a declined payment.
+    pub(in crate::pay) insufficient_funds: &'static str,
+    pub(in crate::pay) limit_exceeded: &'static str,
+    pub(in crate::pay) wrong_code: &'static str,
+    pub(in crate::pay) code_expired: &'static str,
+    pub(in crate::pay) unknown_payer: &'static str,
+    pub(in crate::pay) declined_by_bank: &'static str,
 
     pub(in crate::pay) under_way: &'static str,
     pub(in crate::pay) under_way_more: &'static str,
@@ -51,6 +65,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) code_more: &'static str,
     /// With the last digits of the number where the braces are.
     pub(in crate::pay) code_more_to: &'static str,
+    /// For the script, which knows the number: it stands where the braces are.
+    pub(in crate::pay) code_sent_to: &'static str,
     pub(in crate::pay) code_label: &'static str,
     /// Before a number.
     pub(in crate::pay) codes_left: &'static str,
@@ -69,6 +85,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) pin_until: &'static str,
     pub(in crate::pay) pin_missing: &'static str,
     pub(in crate::pay) pin_unlike: &'static str,
+    pub(in crate::pay) pin_wrong: &'static str,
+    pub(in crate::pay) pin_not_sent: &'static str,
     /// Of what the payer pays.
     pub(in crate::pay) amount: &'static str,
     pub(in crate::pay) commission: &'static str,
@@ -104,10 +122,28 @@ pub(in crate::pay) struct Texts {
 
     pub(in crate::pay) waiting: &'static str,
     pub(in crate::pay) waiting_more: &'static str,
+    /// The steps of a payment that is waited for.
+    pub(in crate::pay) step_sent: &'static str,
+    pub(in crate::pay) step_bank: &'static str,
+    pub(in crate::pay) step_result: &'static str,
+    /// Where the payer says that they have paid.
+    pub(in crate::pay) claimed: &'static str,
+    pub(in crate::pay) claimed_more: &'static str,
+    /// With the time of the gateway's last report where the braces are.
+    pub(in crate::pay) checked_at: &'static str,
+    pub(in crate::pay) not_paid_yet: &'static str,
     pub(in crate::pay) unknown: &'static str,
     pub(in crate::pay) unknown_more: &'static str,
     pub(in crate::pay) paid: &'static str,
     pub(in crate::pay) paid_more: &'static str,
+    pub(in crate::pay) receipt: &'static str,
+    pub(in crate::pay) paid_to: &'static str,
+    pub(in crate::pay) paid_at: &'static str,
+    pub(in crate::pay) paid_by: &'static str,
+    pub(in crate::pay) card: &'static str,
+    pub(in crate::pay) operation: &'static str,
+    pub(in crate::pay) print: &'static str,
+    pub(in crate::pay) save_picture: &'static str,
     pub(in crate::pay) paid_twice: &'static str,
     pub(in crate::pay) person: &'static str,
     pub(in crate::pay) person_more: &'static str,
@@ -124,6 +160,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) too_many_tries: &'static str,
     /// Where the line to the server is cut.
     pub(in crate::pay) offline: &'static str,
+    /// Where a form could not be sent.
+    pub(in crate::pay) not_sent: &'static str,
     pub(in crate::pay) not_done: &'static str,
     pub(in crate::pay) nowhere: &'static str,
     pub(in crate::pay) nowhere_more: &'static str,

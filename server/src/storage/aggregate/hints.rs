@@ -11,7 +11,7 @@ use crate::{
     pace::Class,
     payments::{Payment, exchange::Exchange, machine::Trigger},
     storage::{StorageError, inputs::Claim, outputs::HintOutcome},
-    values::{Method, PaymentState},
+    values::{Method, Millis, PaymentState},
 };
 
 /// Why the charge that a callback reports is in doubt where nothing else can be heard of it.
@@ -32,8 +32,20 @@ pub(in crate::storage) struct CallbackHint<'a> {
     pub(in crate::storage) is_whole: bool,
 }
 
-/// Somebody looks at a checkout: what is open of it is due.
-pub(in crate::storage) fn look(changes: &mut Changes, aggregate: &mut CheckoutAggregate) -> HintOutcome {
+/// Somebody looks at a checkout: what is open of it is due. If its payer says that they have paid, that is kept of what can be paid
+/// without this server: a gateway's page, a code.
+pub(in crate::storage) fn look(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    is_claim: bool,
+) -> HintOutcome {
+    if is_claim {
+        aggregate
+            .payments
+            .iter_mut()
+            .filter(|row| is_payable_elsewhere(row))
+            .for_each(|row| claim_paid(row, changes.now));
+    }
     make_due(changes, aggregate.payments.iter_mut().filter(|row| is_open(row)))
 }
 
@@ -53,6 +65,9 @@ pub(in crate::storage) fn call_back(
         && !claims::keep(changes, row, claim)
     {
         return Ok(HintOutcome::TooManyClaims);
+    }
+    if status == Some(&PaymentStatus::Charged) && row.payment.state == PaymentState::Awaiting {
+        claim_paid(row, changes.now);
     }
     let has_number = has_number(&row.payment);
     if let Some(exchange) = exchange.filter(|_| !has_number || !is_whole) {
@@ -147,6 +162,16 @@ pub(super) fn has_number(payment: &Payment) -> bool {
 fn is_open(row: &PaymentRow) -> bool {
     let has_ended = row.payment.state.is_final() && !row.payment.state.is_in_doubt();
     has_number(&row.payment) && !has_ended
+}
+
+fn is_payable_elsewhere(row: &PaymentRow) -> bool {
+    let is_shown = matches!(row.payment.method, Method::PayForm | Method::Qr | Method::Card);
+    is_shown && row.payment.state == PaymentState::Awaiting && !row.payment.is_replaced
+}
+
+fn claim_paid(row: &mut PaymentRow, now: Millis) {
+    row.payment.claimed_at = Some(now);
+    row.dirty.rest = true;
 }
 
 fn make_due<'a>(changes: &mut Changes, payments: impl Iterator<Item = &'a mut PaymentRow>) -> HintOutcome {

@@ -157,6 +157,10 @@ fn apply(
     let has_unknown_status = change.to == PaymentState::NotMade && row.payment.is_stuck;
     row.mark_state_dirty();
     row.payment.state = change.to;
+    if change.to == PaymentState::Charged {
+        row.payment.charged_at = Some(changes.now);
+        row.dirty.rest = true;
+    }
     if matches!(trigger, Trigger::ResolvedCharged | Trigger::ResolvedNotCharged) || change.to.is_in_doubt() {
         row.set_doubt(change.to.is_in_doubt());
     }

@@ -122,6 +122,8 @@ pub enum Hint {
     Checkout {
         /// Of which checkout.
         id: CheckoutId,
+        /// The payer says that they have paid.
+        is_claim: bool,
     },
 }
 

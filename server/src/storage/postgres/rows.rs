@@ -24,7 +24,7 @@ macro_rules! payments {
             "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
                 failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved,
                 card_last4, until, unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced, payer_phone,
-                commission, total, code_expires_at
+                commission, total, code_expires_at, claimed_at, charged_at
              FROM payments WHERE ",
             $which
         )
@@ -83,6 +83,8 @@ pub(super) fn payment_row(row: &Row) -> Result<PaymentRow, Problem> {
         is_in_doubt: row.try_get(22)?,
         is_replaced: row.try_get(25)?,
         begun_at: row.try_get(11)?,
+        claimed_at: row.try_get(30)?,
+        charged_at: row.try_get(31)?,
         ..Payment::new(id, checkout, read(row.try_get(3)?, "method")?, reference)
     };
     Ok(PaymentRow {

@@ -80,15 +80,16 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
             sender = n.sender, attempts_left = n.attempts_left, mismatches = n.mismatches,
             is_hinted = n.is_hinted, is_resolved = n.is_resolved, is_in_doubt = n.is_in_doubt,
             mismatch_at = n.mismatch_at, is_replaced = n.is_replaced, payer_phone = n.payer_phone,
-            commission = n.commission, total = n.total, code_expires_at = n.code_expires_at
+            commission = n.commission, total = n.total, code_expires_at = n.code_expires_at,
+            claimed_at = n.claimed_at, charged_at = n.charged_at
          FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
             $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
             $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[],
-            $23::boolean[], $24::text[], $25::text[], $26::text[], $27::bigint[])
+            $23::boolean[], $24::text[], $25::text[], $26::text[], $27::bigint[], $28::bigint[], $29::bigint[])
             AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
                 page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, mismatches,
                 is_hinted, is_resolved, is_in_doubt, mismatch_at, is_replaced, payer_phone, commission, total,
-                code_expires_at)
+                code_expires_at, claimed_at, charged_at)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
             column(rows, |row| row.payment.id.as_str().to_owned()),
@@ -118,6 +119,8 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
             column(rows, |row| row.payment.commission.map(|amount| amount.to_string())),
             column(rows, |row| row.payment.total.map(|amount| amount.to_string())),
             column(rows, |row| row.payment.code_expires_at),
+            column(rows, |row| row.payment.claimed_at),
+            column(rows, |row| row.payment.charged_at),
         ],
     );
 }

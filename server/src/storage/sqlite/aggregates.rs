@@ -262,7 +262,8 @@ fn save_rest(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     let failure = row.payment.failure.as_ref();
     db.prepare_cached(
         "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
-            mismatches = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, mismatch_at = ?11
+            mismatches = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, mismatch_at = ?11,
+            claimed_at = ?12, charged_at = ?13
          WHERE id = ?1",
     )?
     .execute((
@@ -277,6 +278,8 @@ fn save_rest(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
         row.is_resolved,
         row.payment.is_in_doubt,
         row.mismatch_at,
+        row.payment.claimed_at,
+        row.payment.charged_at,
     ))?;
     Ok(())
 }

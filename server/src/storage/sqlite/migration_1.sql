@@ -60,6 +60,10 @@ CREATE TABLE payments (
     commission TEXT,
     total TEXT,
     code_expires_at INTEGER,
+    -- When the payer last said, by coming back from the gateway's page or by asking for the result, that they have paid.
+    claimed_at INTEGER,
+    -- When the server learned of the charge.
+    charged_at INTEGER,
     failure_kind TEXT,
     failure_code TEXT,
     failure_reason TEXT,

@@ -28,7 +28,7 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
     failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved, card_last4, until, \
     unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced, payer_phone, commission, total, \
-    code_expires_at";
+    code_expires_at, claimed_at, charged_at";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -81,6 +81,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<PaymentRow, StorageError
     let (is_in_doubt, mismatch_at) = (row.get(22)?, row.get(23)?);
     let (phone_last2, is_replaced) = (row.get(24)?, row.get(25)?);
     let (payer_phone, code_expires_at) = (row.get::<_, Option<String>>(26)?, row.get(29)?);
+    let (claimed_at, charged_at) = (row.get(30)?, row.get(31)?);
     let (commission, total): (Option<String>, Option<String>) = (row.get(27)?, row.get(28)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
@@ -101,6 +102,8 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<PaymentRow, StorageError
             is_in_doubt,
             is_replaced,
             begun_at,
+            claimed_at,
+            charged_at,
             ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
         };
         Ok(PaymentRow {

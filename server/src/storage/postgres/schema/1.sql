@@ -67,6 +67,10 @@ CREATE TABLE payments (
     commission TEXT COLLATE "C",
     total TEXT COLLATE "C",
     code_expires_at BIGINT,
+    -- When the payer last said, by coming back from the gateway's page or by asking for the result, that they have paid.
+    claimed_at BIGINT,
+    -- When the server learned of the charge.
+    charged_at BIGINT,
     failure_kind TEXT COLLATE "C",
     failure_code TEXT COLLATE "C",
     failure_reason TEXT COLLATE "C",

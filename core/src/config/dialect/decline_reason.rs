@@ -1,0 +1,116 @@
+//! Why a payment was declined, as far as the gateway's code and words tell. **Never a part of an outcome**: only texts for people are
+//! chosen by it.
+
+use strum::{EnumIter, IntoEnumIterator};
+
+/// Why no money was taken, for a text in the payer's language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter)]
+#[non_exhaustive]
+pub enum DeclineReason {
+    /// The payer has not enough money.
+    InsufficientFunds,
+    /// The amount exceeds a limit of the payer's card, account or wallet.
+    LimitExceeded,
+    /// The one-time password or PIN was wrong.
+    WrongCode,
+    /// The one-time password or PIN has expired.
+    CodeExpired,
+    /// The bank has no account, wallet or card like the payer's.
+    UnknownPayer,
+    /// The payer's bank declined, and said no more.
+    DeclinedByBank,
+}
+
+/// The words that gateways and banks are known to use. A dialect names those of its gateway.
+const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
+    (
+        DeclineReason::InsufficientFunds,
+        &["insufficient", "not enough money", "not enough funds", "недостаточно", "жетишсиз", "жетпейт"],
+    ),
+    (DeclineReason::LimitExceeded, &["limit exceeded", "exceeds the limit", "over the limit", "лимит"]),
+    (
+        DeclineReason::WrongCode,
+        &[
+            "wrong one-time password",
+            "wrong otp",
+            "wrong pin",
+            "wrong code",
+            "invalid otp",
+            "invalid pin",
+            "incorrect code",
+            "неверный одноразовый пароль",
+            "неверный код",
+            "неверный пин",
+            "туура эмес",
+        ],
+    ),
+    (
+        DeclineReason::CodeExpired,
+        &["code has expired", "password has expired", "pin has expired", "код истёк", "код истек", "кодунун мөөнөтү"],
+    ),
+    (
+        DeclineReason::UnknownPayer,
+        &["not registered", "no such wallet", "no such account", "не зарегистрирован", "катталган эмес"],
+    ),
+    (DeclineReason::DeclinedByBank, &["declined", "do not honor", "отклонён", "отклонен", "четке кагылды"]),
+];
+
+impl DeclineReason {
+    /// The name of its list in a dialect.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::InsufficientFunds => "insufficient_funds",
+            Self::LimitExceeded => "limit_exceeded",
+            Self::WrongCode => "wrong_code",
+            Self::CodeExpired => "code_expired",
+            Self::UnknownPayer => "unknown_payer",
+            Self::DeclinedByBank => "declined_by_bank",
+        }
+    }
+}
+
+/// The codes and words of each reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DeclineReasons(Vec<(DeclineReason, Vec<String>)>);
+
+impl Default for DeclineReasons {
+    fn default() -> Self {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Self(DEFAULTS.iter().map(|(reason, texts)| (*reason, owned(texts))).collect())
+    }
+}
+
+impl DeclineReasons {
+    /// The names of all lists.
+    pub(super) fn names() -> Vec<&'static str> {
+        DeclineReason::iter().map(DeclineReason::name).collect()
+    }
+
+    /// Replaces the list of a reason.
+    pub(super) fn replace(&mut self, name: &str, texts: Vec<String>) {
+        for (_, own) in self.0.iter_mut().filter(|(reason, _)| reason.name() == name) {
+            own.clone_from(&texts);
+        }
+    }
+
+    /// Each list by its name.
+    pub(super) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        self.0.iter().map(|(reason, texts)| (reason.name(), texts.as_slice()))
+    }
+
+    /// The reason whose list has the code, else the first one of which a word occurs in the words.
+    pub(super) fn find(&self, code: Option<&str>, words: Option<&str>) -> Option<DeclineReason> {
+        let of_code = code.and_then(|code| self.first(|text| text == code));
+        let words = words.unwrap_or_default().to_lowercase();
+        of_code.or_else(|| self.first(|text| !is_code(text) && words.contains(&text.to_lowercase())))
+    }
+
+    fn first(&self, fits: impl Fn(&str) -> bool) -> Option<DeclineReason> {
+        self.0.iter().find(|(_, texts)| texts.iter().any(|text| fits(text))).map(|(reason, _)| *reason)
+    }
+}
+
+/// A number within the words, such as an amount, is no code.
+fn is_code(text: &str) -> bool {
+    text.chars().all(|sign| sign.is_ascii_digit())
+}
