@@ -141,7 +141,7 @@ def test_who_has_paid_is_not_asked_to_pay(meet: Meet, sandbox: Sandbox, *, scrip
     # Back without a payment.
     buyer.open(f"{buyer.page_url}/back")
     buyer.sees("claimed")
-    expect(buyer.page.locator("#state")).to_contain_text("оплаты пока нет")
+    expect(buyer.page.locator("#state")).to_contain_text("не платите ещё раз")
     expect(buyer.page.locator("#state button:visible, #state a.button:visible")).to_have_text(["Проверить оплату"])
     buyer.look("claimed")
     if scripts:
