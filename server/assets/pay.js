@@ -197,7 +197,13 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("state");
     if (!page) { throw new Error(String(answer.status)); }
     // What was rejected is typed again on the page as the server wrote it; all else on the page as it is.
-    if (answer.ok) { keepNumber(form); form.querySelectorAll("input[name=otp]").forEach((field) => { field.value = ""; }); }
+    if (answer.ok) {
+      keepNumber(form);
+      const field = document.getElementById("otp");
+      if (field && field.value === body.get("otp")) { field.value = ""; typedBefore = 0; }
+      // What was waited for may have come meanwhile.
+      if (Number(page.dataset.version) < Number(state().dataset.version)) { offline.textContent = ""; return; }
+    }
     put(page.outerHTML);
     document.querySelector("[aria-invalid=true]")?.focus();
     offline.textContent = "";
@@ -220,10 +226,14 @@
     }
   });
   // A one-time password that is filled in or pasted is whole: it is sent at once.
+  let typedBefore = 0;
   document.addEventListener("input", (event) => {
     const field = event.target;
-    const isFilledIn = field.name === "otp" && !/^(insertText|insertCompositionText|delete)/.test(event.inputType ?? "");
-    if (isFilledIn && /^\d+$/.test(field.value.trim()) && field.value.trim().length >= SHORTEST_CODE) { field.form.requestSubmit(); }
+    if (field.name !== "otp") { return; }
+    const code = field.value.trim();
+    const isFilledIn = code.length - typedBefore >= SHORTEST_CODE && /^\d+$/.test(code);
+    typedBefore = code.length;
+    if (isFilledIn) { field.form.requestSubmit(); }
   });
 
   // The receipt on paper, or as a picture: what payers here send as a proof.

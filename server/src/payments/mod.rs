@@ -8,6 +8,7 @@ pub(crate) mod response;
 
 use std::net::IpAddr;
 
+use exchange::Exchange;
 use kassa::{Advice, Card, CardInput, Decimal, PaymentError, PaymentRef, QrData};
 use response::{Secrets, words};
 
@@ -56,7 +57,7 @@ pub struct Payment {
     pub total: Option<Decimal>,
     /// When the wallet's PIN expires, if the gateway's response had its lifetime.
     pub code_expires_at: Option<Millis>,
-    /// Why it was not made, or the last confirmation was not.
+    /// Why it was not made or rejected, or the last confirmation was not.
     pub failure: Option<Failure>,
     /// The number of one-time passwords that may still be tried.
     pub attempts_left: u32,
@@ -157,7 +158,8 @@ impl Payment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` for what the server itself gave up.
+    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` for what the server itself gave up; `Rejected` where the
+    /// gateway's report says why it rejected the payment.
     pub kind: String,
     /// The gateway's code.
     pub code: Option<String>,
@@ -183,6 +185,11 @@ impl Failure {
             _ => None,
         };
         Self { kind: error.kind().to_owned(), code: clean(error.code()), reason: clean(reason) }
+    }
+
+    /// The gateway reports that the payment was rejected, with its code and words, which are masked already.
+    pub(crate) fn rejected(exchange: &Exchange) -> Self {
+        Self::with("Rejected".to_owned(), exchange.code.clone(), exchange.words.clone())
     }
 
     pub(crate) fn with(kind: String, code: Option<String>, reason: Option<String>) -> Self {

@@ -116,7 +116,7 @@ pub(in crate::storage) fn record(
     for reported in &answered.reports {
         changes.record_exchange(&answered.payment, &reported.exchange, None);
         is_changed |= match &reported.claim {
-            None => take_report(changes, aggregate, at, &reported.report)?,
+            None => take_report(changes, aggregate, at, reported)?,
             Some(number) => claims::record(changes, aggregate, at, number, &reported.report)?,
         };
     }
@@ -130,8 +130,9 @@ fn take_report(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
     at: usize,
-    report: &Report,
+    reported: &StatusReport,
 ) -> Result<bool, StorageError> {
+    let StatusReport { report, exchange, .. } = reported;
     let is_odd_enough = count_mismatches(&mut aggregate.payments[at], report, changes.now) >= CONTRADICTIONS_IN_A_ROW;
     match report {
         Report::Charged(found) => {
@@ -147,7 +148,13 @@ fn take_report(
             }
             Ok(is_changed)
         }
-        Report::Rejected => apply(changes, aggregate, at, Trigger::ReportedRejected, Cause::default()),
+        Report::Rejected => {
+            let is_changed = apply(changes, aggregate, at, Trigger::ReportedRejected, Cause::default())?;
+            if is_changed && (exchange.code.is_some() || exchange.words.is_some()) {
+                aggregate.payments[at].record_failure(&Failure::rejected(exchange));
+            }
+            Ok(is_changed)
+        }
         Report::Pending(found) => {
             if !aggregate.payments[at].payment.state.is_final() {
                 aggregate.payments[at].update_reference(changes, found);
