@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{MethodRouter, get},
+    routing::{MethodRouter, any, get},
 };
 use futures_util::FutureExt;
 
@@ -53,6 +53,10 @@ pub fn pay_router(server: Server, settings: HttpSettings, merchant: &Merchant) -
     let pages = Arc::new(PageState::new(server, settings, merchant));
     let is_secure = pages.is_secure;
     let mut router = Router::new().route(ASSETS, get(asset));
+    // An address that was cut off: its reader is a payer, who is shown no JSON.
+    for path in ["/pay", "/pay/"] {
+        router = router.route(path, any(nowhere));
+    }
     for (path, methods, posts) in routes() {
         let route = Route { pages: pages.clone(), path, posts };
         router = router.route(path, methods.route_layer(from_fn_with_state(route, admit)));
@@ -101,6 +105,12 @@ async fn asset(State(pages): State<Arc<PageState>>, Path(name): Path<String>, re
         (Ok(()), None) => ErrorPage::not_found(),
     };
     error.page(&pages, &Links::without_page(&pages.settings.public_url, Locale::of("", request.headers())))
+}
+
+async fn nowhere(State(pages): State<Arc<PageState>>, request: Request) -> Response {
+    let links = Links::without_page(&pages.settings.public_url, Locale::of("", request.headers()));
+    let checked = pages.check_address(caller_of(&request, &pages.settings.proxies));
+    checked.map_or_else(ErrorPage::too_many_requests, |()| ErrorPage::not_found()).page(&pages, &links)
 }
 
 async fn wrong_method(State(pages): State<Arc<PageState>>, headers: HeaderMap) -> Response {

@@ -423,6 +423,17 @@ async fn page_url_is_stable_and_only_for_the_shop() {
     }
 }
 
+/// Nobody who follows a payer's address sees JSON, however it was cut off on the way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cut_off_page_url_leads_to_a_page() {
+    let served = Served::start().await;
+    for path in ["/pay", "/pay/", "/pay/abc", "/pay/?lang=ru", "/pay/assets", "/pay/assets/x"] {
+        let answer = served.send("GET", path, &[], "").await;
+        assert_eq!(answer.status, 404, "{path}: {answer:?}");
+        assert!(answer.text.contains("There is no such page"), "{path}: {answer:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn disabled_pages_have_no_url_and_return_404() {
     let on = Served::start().await;

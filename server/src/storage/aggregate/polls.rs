@@ -15,7 +15,7 @@ use crate::{
         queues::{METHODS, QUEUES, Queue, requests_of},
         rate_limit::{GatewayFeedback, is_overload},
     },
-    payments::machine::Trigger,
+    payments::{Failure, machine::Trigger},
     storage::{
         StorageError,
         inputs::{PollResult, Report, StatusReport},
