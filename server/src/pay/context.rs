@@ -9,7 +9,11 @@ use super::{
     frame::{ErrorPage, Links},
     page_state::PageState,
 };
-use crate::{checkouts::CheckoutView, net::see_other, values::card_number::looks_like_card_number};
+use crate::{
+    checkouts::CheckoutView,
+    net::see_other,
+    values::{Method, card_number::looks_like_card_number},
+};
 
 /// A request for the page of a checkout. The router admits it and reads its form; handlers extract it.
 #[derive(Clone)]
@@ -73,6 +77,21 @@ impl Form {
     pub(super) fn shown(&self, name: &str) -> &str {
         Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
     }
+}
+
+/// The payer's rejected input.
+#[derive(Default)]
+pub(super) struct RejectedInput {
+    pub(super) method: Option<Method>,
+    pub(super) phone: String,
+    /// The phone of a MegaPay wallet, which is another field.
+    pub(super) wallet_phone: String,
+    pub(super) phone_problem: Option<&'static str>,
+    pub(super) code_problem: Option<&'static str>,
+    /// The message above the form.
+    pub(super) notice: Option<&'static str>,
+    /// Without scripts: the payer has asked for the other ways to pay.
+    pub(super) is_choosing: bool,
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use axum::{http::StatusCode, response::Response};
 use tokio::time::timeout;
 
 use super::{
-    context::RequestContext,
+    context::{RejectedInput, RequestContext},
     frame::ErrorPage,
     screen::{Screen, page_of},
-    show::{RejectedInput, render_page},
+    show::render_page,
     texts::texts,
     ways::phone_field,
 };

@@ -11,7 +11,7 @@ use kassa::{Decimal, DeclineReason, Dialect, Language};
 use url::Url;
 
 use super::{
-    context::RequestContext,
+    context::{RejectedInput, RequestContext},
     frame::{ErrorPage, Frame, Links},
     merchant::Contact,
     page_state::PageState,
@@ -151,21 +151,6 @@ fn render_failed(problem: askama::Error) -> ErrorPage {
 
 /// The query that asks for the other ways to pay.
 pub(super) const OTHER_WAYS: &str = "others";
-
-/// The payer's rejected input.
-#[derive(Default)]
-pub(super) struct RejectedInput {
-    pub(super) method: Option<Method>,
-    pub(super) phone: String,
-    /// The phone of a MegaPay wallet, which is another field.
-    pub(super) wallet_phone: String,
-    pub(super) phone_problem: Option<&'static str>,
-    pub(super) code_problem: Option<&'static str>,
-    /// The message above the form.
-    pub(super) notice: Option<&'static str>,
-    /// Without scripts: the payer has asked for the other ways to pay.
-    pub(super) is_choosing: bool,
-}
 
 /// The part of the page that changes.
 #[derive(Template)]

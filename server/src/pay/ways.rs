@@ -1,9 +1,9 @@
 //! The ways to pay that a screen offers, each with the fields of its form.
 
 use super::{
+    context::RejectedInput,
     receipt::method_name,
     screen::{Screen, last_failed, offered},
-    show::RejectedInput,
     texts::Texts,
 };
 use crate::{checkouts::CheckoutView, values::Method};
