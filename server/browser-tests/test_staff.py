@@ -11,6 +11,7 @@ from history import DAY, History
 from staff import Open, fill_login, log_in
 from visitor import Size, Visitor
 
+SHOWN_DAY = "5 Mar 2024"
 UNITS = {"from": "2020-01-01", "until": "2100-01-01"}
 
 
@@ -29,9 +30,18 @@ def test_every_page_is_accessible_and_fits(
     pages = {
         "person": "/staff?needs=person",
         "found-none": "/staff?q=nothing-is-called-so",
+        "found": "/staff?q=paid&method=mbank&from=2020-01-01",
+        "russian": "/staff?lang=ru",
+        "kyrgyz": "/staff?lang=ky",
+        "english": "/staff?lang=en",
         "nobody-paid": history.path("nobody paid"),
         "unknown": history.path("unknown"),
         "overpaid": history.path("overpaid"),
+        "overpaid-russian": f"{history.path('overpaid')}?lang=ru",
+        "reconciliation-russian": "/staff/reconciliation",
+        "day-russian": f"/staff/day?day={DAY}",
+        "report-russian": f"/staff/report?day={DAY}",
+        "report": f"/staff/report?day={DAY}&lang=en",
         "day": f"/staff/day?day={DAY}",
         "reconciliation": "/staff/reconciliation",
     }
@@ -184,6 +194,40 @@ def test_a_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> 
     expect(page.locator("[data-end=charged]")).to_have_text("4")
     page.get_by_role("navigation", name="Days").get_by_role("link").first.click()
     expect(page.locator("[data-end=charged]")).to_have_text("1")
-    page.get_by_role("navigation", name="Days").get_by_role("link", name=DAY).click()
-    expect(visitor.heading).to_have_text(DAY)
-    expect(page.get_by_text("The day before: 1, 390 KGS").first).to_be_visible()
+    page.get_by_role("navigation", name="Days").get_by_role("link", name=SHOWN_DAY).click()
+    expect(visitor.heading).to_have_text(SHOWN_DAY)
+    expect(page.get_by_text("The day before: 1, 390.00 som").first).to_be_visible()
+    page.get_by_role("link", name="Report of the day, to print").click()
+    expect(visitor.heading).to_have_text("Report of the day 5 Mar 2024")
+    expect(page.locator("[data-report-total]")).to_have_text("1,560.00 som")
+
+
+def test_language_is_picked_and_remembered(visit: Open, history: History) -> None:
+    visitor = visit(history)
+    page = visitor.page
+    log_in(visitor, history)
+    visitor.open(f"{history.server.url}/staff?q=paid")
+    page.get_by_role("navigation", name="Language").get_by_role("link", name="Русский").click()
+    expect(page.locator("#all")).to_have_text("Найдено")
+    expect(page.get_by_label("Найти", exact=True)).to_have_value("paid")
+    page.get_by_role("link", name="День", exact=True).click()
+    expect(page.get_by_role("button", name="Показать")).to_be_visible()
+    page.get_by_role("link", name="Кыргызча").click()
+    expect(page.get_by_role("button", name="Көрсөтүү")).to_be_visible()
+
+
+def test_list_is_filtered_added_up_and_downloaded(visit: Open, history: History) -> None:
+    visitor = visit(history, scripts=False)
+    page = visitor.page
+    log_in(visitor, history)
+    page.get_by_label("Find", exact=True).fill("paid-")
+    page.get_by_label("Method", exact=True).select_option("mbank")
+    visitor.press("Show")
+    expect(page.locator("[data-totals]")).to_contain_text("2 checkouts, 2 charged payments")
+    expect(page.locator("[data-totals]")).to_contain_text("780.00 som")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the list as CSV").click()
+    saved = download.value.path().read_bytes()
+    assert saved.startswith(b"\xef\xbb\xbf")
+    assert history.number("paid-too").encode() in saved
+    assert history.number("overpaid").encode() not in saved

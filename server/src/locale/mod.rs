@@ -60,10 +60,21 @@ const NO_BREAK: char = '\u{a0}';
 /// An amount with its currency: `390,50 сом`, `1,000 som`.
 pub(crate) fn money(amount: Decimal, currency: &str, language: Language) -> String {
     let digits = if amount.fract().is_zero() { format!("{:.0}", amount.trunc()) } else { format!("{amount:.2}") };
-    let (whole, rest) = digits.split_once('.').unwrap_or((&digits, ""));
+    written(&digits, currency, language)
+}
+
+/// The same with two decimals always, so that amounts below one another are aligned; with more where it has more.
+pub(crate) fn full_money(amount: Decimal, currency: &str, language: Language) -> String {
+    let decimals = amount.normalize().scale().max(2) as usize;
+    written(&format!("{amount:.decimals$}"), currency, language)
+}
+
+fn written(digits: &str, currency: &str, language: Language) -> String {
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    let (sign, whole) = whole.strip_prefix('-').map_or(("", whole), |whole| ("\u{2212}", whole));
     let is_english = language == Language::English;
     let (group, point) = if is_english { (',', '.') } else { (NO_BREAK, ',') };
-    let mut text = grouped(whole, group);
+    let mut text = format!("{sign}{}", grouped(whole, group));
     if !rest.is_empty() {
         text.push(point);
         text.push_str(rest);
@@ -148,6 +159,11 @@ mod tests {
             assert_eq!((text(Language::Russian), text(Language::Kyrgyz)), (russian.to_owned(), russian.to_owned()));
         }
         assert_eq!(money(7.into(), "USD", Language::Russian).replace(NO_BREAK, " "), "7 USD");
+        for (amount, expected) in [("390", "390,00 сом"), ("-1234.5", "\u{2212}1 234,50 сом"), ("0.125", "0,125 сом")]
+        {
+            let text = full_money(amount.parse().unwrap(), "KGS", Language::Kyrgyz).replace(NO_BREAK, " ");
+            assert_eq!(text, expected);
+        }
     }
 
     #[test]

@@ -126,8 +126,8 @@ impl Exchange {
             Verdict::Charged { .. } => "charged".to_owned(),
             Verdict::Rejected { .. } => "rejected".to_owned(),
             Verdict::Pending { .. } => "pending".to_owned(),
-            Verdict::Mismatch { fields, .. } => format!("mismatch: {}", fields.join(", ")),
-            Verdict::Unverifiable { why, .. } => format!("unverifiable: {why}"),
+            Verdict::Mismatch { fields, report, .. } => format!("mismatch: {}{}", fields.join(", "), values_of(report)),
+            Verdict::Unverifiable { why, report, .. } => format!("unverifiable: {why}{}", values_of(report)),
             _ => "not understood".to_owned(),
         };
         let exchange = Self::new(ExchangeKind::Status, outcome);
@@ -157,6 +157,42 @@ impl Exchange {
     }
 }
 
+/// Before the values that the gateway reported, behind the outcome of a report that cannot be believed.
+const REPORTED: &str = " (reported: ";
+/// Longer values are no amounts and no numbers.
+const LONGEST_VALUE: usize = 60;
+
+/// The values by which a report is compared with what was asked for, so that a person sees both.
+fn values_of(report: &Option<StatusReport>) -> String {
+    let Some(report) = report else { return String::new() };
+    let amount = report.amount.map(|amount| amount.to_string());
+    let values = [
+        ("amount", amount.as_deref()),
+        ("currency", report.currency.as_deref()),
+        ("orderNumber", report.order_number.as_deref()),
+    ];
+    let value = |(name, value): (&str, Option<&str>)| {
+        let value: String = words(value?, &Secrets::default()).chars().take(LONGEST_VALUE).collect();
+        Some(format!("{name} {}", value.replace("; ", " ")))
+    };
+    let values: Vec<String> = values.into_iter().filter_map(value).collect();
+    if values.is_empty() { String::new() } else { format!("{REPORTED}{})", values.join("; ")) }
+}
+
+impl Exchange {
+    /// The outcome without the values that the gateway reported.
+    pub(crate) fn verdict(&self) -> &str {
+        self.outcome.split_once(REPORTED).map_or(&self.outcome, |(verdict, _)| verdict)
+    }
+
+    /// A value that the gateway reported, of a report that cannot be believed: `amount`, `currency` or `orderNumber`.
+    pub(crate) fn reported(&self, name: &str) -> Option<&str> {
+        let (_, values) = self.outcome.split_once(REPORTED)?;
+        let mut values = values.strip_suffix(')').unwrap_or(values).split("; ");
+        values.find_map(|value| value.strip_prefix(name)?.strip_prefix(' '))
+    }
+}
+
 /// The gateway's words, after the number that it reported where that is none of the payment's: a person finds the payment there by
 /// it.
 fn reported_under(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
@@ -175,6 +211,20 @@ mod tests {
     use kassa::PaymentStatus;
 
     use super::*;
+
+    #[test]
+    fn mismatch_keeps_the_reported_values() {
+        let mut report = StatusReport::new(PaymentStatus::Charged);
+        (report.amount, report.order_number) = (Some(391.into()), Some("order-1".to_owned()));
+        let outcome = format!("mismatch: amount{}", values_of(&Some(report)));
+        let exchange = Exchange::new(ExchangeKind::Status, outcome);
+        assert_eq!(exchange.outcome, "mismatch: amount (reported: amount 391; orderNumber order-1)");
+        assert_eq!(exchange.verdict(), "mismatch: amount");
+        let reported = ["amount", "currency", "orderNumber"].map(|name| exchange.reported(name));
+        assert_eq!(reported, [Some("391"), None, Some("order-1")]);
+        let older = Exchange::new(ExchangeKind::Status, "mismatch: amount");
+        assert_eq!((older.verdict(), older.reported("amount")), ("mismatch: amount", None));
+    }
 
     #[test]
     fn differing_gateway_number_is_kept_in_exchange() {

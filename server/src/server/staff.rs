@@ -10,10 +10,9 @@ use crate::{
     storage::{
         Storage,
         inputs::{CheckoutLookup, NewApiKey},
-        staff::{
-            Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
-            RefundOutcome, StaffSession,
-        },
+        listing::{CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts},
+        outputs::ApiKeyRow,
+        staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
     },
     tokens::{ApiKey, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
@@ -59,6 +58,25 @@ impl Server {
 
     pub(crate) async fn list_checkouts(&self, list: ListCheckouts) -> Result<CheckoutList, ServerError> {
         Ok(self.shared.storage.list_checkouts(list).await?)
+    }
+
+    pub(crate) async fn total_checkouts(
+        &self,
+        which: CheckoutFilter,
+        most: u32,
+    ) -> Result<CheckoutTotals, ServerError> {
+        Ok(self.shared.storage.total_checkouts(which, most).await?)
+    }
+
+    /// The names of the people whose keys let them decide, each once.
+    pub(crate) async fn who_decides(&self) -> Result<Vec<String>, ServerError> {
+        let decides =
+            |key: &ApiKeyRow| key.role == KeyRole::Staff && key.may >= Permission::Decide && key.revoked_at.is_none();
+        let keys = self.shared.storage.api_keys().await?;
+        let mut names: Vec<String> = keys.into_iter().filter(decides).map(|key| key.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
     }
 
     pub(crate) async fn count_needs(&self) -> Result<Vec<(Need, u64)>, ServerError> {

@@ -2,7 +2,11 @@
 
 use csv::StringRecord;
 
-use super::{amount::known_currency, mapping::Mapping};
+use super::{
+    amount::known_currency,
+    mapping::Mapping,
+    texts::{Texts, fill},
+};
 use crate::values::card_number::is_unseen;
 
 /// More columns no table has.
@@ -165,17 +169,17 @@ impl Heading {
 impl Columns {
     /// # Errors
     /// The columns that a person must map before the lines below these names can be read.
-    pub(super) fn of(head: &StringRecord, mapping: &Mapping) -> Result<Self, Vec<String>> {
+    pub(super) fn of(head: &StringRecord, mapping: &Mapping, t: &Texts) -> Result<Self, Vec<String>> {
         let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
         let mut problems = Vec::new();
         let mut find = |given: &str, known: &[&str]| {
             let found = places(&headings, given, known);
             if found.is_empty() && !given.is_empty() {
-                problems.push(format!("No column is called {given}."));
+                problems.push(fill(t.st_no_column, &[&given]));
             }
             if let [first, _, ..] = found[..] {
                 let name = headings.get(first).map(|heading| heading.name.as_str()).unwrap_or_default();
-                problems.push(format!("More than one column is called {name}: rename those that do not count."));
+                problems.push(fill(t.st_same_name, &[&name]));
             }
             found.first().copied()
         };
@@ -189,16 +193,13 @@ impl Columns {
             _ => find(&mapping.date, &DATE),
         };
         if status.is_none() && mapping.status.is_empty() && !mapping.charged.is_empty() {
-            problems.push(
-                "Say which column is the status: you said its words for charged, and none is called status.".into(),
-            );
+            problems.push(t.st_which_status.to_owned());
         }
         if order_number.is_none() && gateway_number.is_none() && problems.is_empty() {
-            problems
-                .push("Say which column is the number: none is called order_number, gateway_number or number.".into());
+            problems.push(t.st_which_number.to_owned());
         }
         if amount.is_none() && mapping.amount.is_empty() {
-            problems.push("Say which column is the amount: none is called amount.".into());
+            problems.push(t.st_which_amount.to_owned());
         }
         let Some(amount) = amount.filter(|_| problems.is_empty()) else { return Err(problems) };
         // Where a bank tells the currency of the payment and of the account, the payment's stands behind its amount.
@@ -269,10 +270,13 @@ pub(super) fn clean(cell: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kassa::Language;
+
     use super::*;
+    use crate::staff::texts::texts;
 
     fn columns(names: &[&str]) -> Result<Columns, Vec<String>> {
-        Columns::of(&StringRecord::from(names.to_vec()), &Mapping::default())
+        Columns::of(&StringRecord::from(names.to_vec()), &Mapping::default(), texts(Language::English))
     }
 
     #[test]

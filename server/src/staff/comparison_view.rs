@@ -1,12 +1,17 @@
 //! The comparison with a statement, as the page of reconciliation shows it.
 
+use std::collections::BTreeMap;
+
+use kassa::Decimal;
+
 use super::{
     labels,
     matching::Comparison,
     rows::StatementLine,
     statement::{OtherLine, Statement},
+    texts::{Texts, fill},
 };
-use crate::{storage::staff::Charge, values::card_number::without_card_numbers};
+use crate::{checkouts::new_checkout::CURRENCY, storage::staff::Charge, values::card_number::without_card_numbers};
 
 /// So many of each difference are shown.
 pub(super) const MOST_SHOWN: usize = 500;
@@ -16,16 +21,14 @@ const MOST_PLACES: usize = 50;
 /// The result of a comparison.
 pub(super) struct ComparisonView {
     pub(super) lines: usize,
-    /// The number of skipped lines, in words; nothing if there are none.
+    /// Which lines were skipped, in a sentence; nothing if there are none.
     pub(super) skipped: Option<String>,
-    /// Their statuses.
-    pub(super) skipped_statuses: String,
     /// The same of those that are of other days.
     pub(super) of_other_days: Option<String>,
-    /// Which ones.
-    pub(super) other_days_lines: String,
     /// The same of those without a payment.
     pub(super) aside: Option<String>,
+    /// What the statement and this server say was charged, by currency.
+    pub(super) sums: Vec<SumView>,
     pub(super) other_lines: Vec<OtherLine>,
     pub(super) refunds: Vec<Refund>,
     pub(super) matched: usize,
@@ -36,6 +39,16 @@ pub(super) struct ComparisonView {
     /// Some of them are not shown.
     pub(super) is_cut: bool,
     pub(super) counts: [usize; 5],
+}
+
+/// The sums of one currency.
+pub(super) struct SumView {
+    pub(super) statement: String,
+    pub(super) statement_count: usize,
+    pub(super) kassa: String,
+    pub(super) kassa_count: usize,
+    pub(super) difference: String,
+    pub(super) differs: bool,
 }
 
 pub(super) struct MatchedPair {
@@ -70,10 +83,10 @@ pub(super) struct LineView {
 
 impl ComparisonView {
     /// The view of a comparison with this statement.
-    pub(super) fn of(comparison: &Comparison<'_>, statement: &Statement) -> Self {
+    pub(super) fn of(comparison: &Comparison<'_>, statement: &Statement, t: &Texts) -> Self {
         let pair = |(charge, line): &(&Charge, &StatementLine)| MatchedPair {
-            charge: ChargeView::of(charge),
-            entry: LineView::of(line),
+            charge: ChargeView::of(charge, t),
+            entry: LineView::of(line, t),
         };
         let counts = [
             comparison.differing.len(),
@@ -82,18 +95,24 @@ impl ComparisonView {
             comparison.only_on_server.len(),
             comparison.refunds.len(),
         ];
-        let some = |lines: u64, one: &str, many: &str| (lines > 0).then(|| labels::count(lines, one, many));
+        let some = |lines: u64, text: &str, which: &str| {
+            let count = if which.is_empty() { lines.to_string() } else { format!("{lines} ({which})") };
+            (lines > 0).then(|| fill(text, &[&count]))
+        };
         let refund = |(charge, line): &(Option<&Charge>, &StatementLine)| Refund {
-            charge: charge.map(ChargeView::of),
-            entry: LineView::of(line),
+            charge: charge.map(|charge| ChargeView::of(charge, t)),
+            entry: LineView::of(line, t),
         };
         Self {
             lines: statement.lines.len(),
-            skipped: some(statement.skipped, "line was", "lines were"),
-            skipped_statuses: statement.skipped_statuses.join(", "),
-            of_other_days: some(comparison.of_other_days.len() as u64, "line is", "lines are"),
-            other_days_lines: places(&comparison.of_other_days),
-            aside: some(statement.other_line_count, "line names", "lines name"),
+            skipped: some(statement.skipped, t.left_out, &statement.skipped_statuses.join(", ")),
+            of_other_days: some(
+                comparison.of_other_days.len() as u64,
+                t.other_days,
+                &places(&comparison.of_other_days, t),
+            ),
+            aside: some(statement.other_line_count, t.aside, ""),
+            sums: sums(comparison, t),
             other_lines: statement.other_lines.clone(),
             refunds: comparison.refunds.iter().take(MOST_SHOWN).map(refund).collect(),
             matched: comparison.matched.len(),
@@ -103,13 +122,13 @@ impl ComparisonView {
                 .only_in_statement
                 .iter()
                 .take(MOST_SHOWN)
-                .map(|line| LineView::of(line))
+                .map(|line| LineView::of(line, t))
                 .collect(),
             only_on_server: comparison
                 .only_on_server
                 .iter()
                 .take(MOST_SHOWN)
-                .map(|charge| ChargeView::of(charge))
+                .map(|charge| ChargeView::of(charge, t))
                 .collect(),
             is_cut: counts.iter().any(|count| *count > MOST_SHOWN),
             counts,
@@ -117,33 +136,80 @@ impl ComparisonView {
     }
 }
 
+impl ComparisonView {
+    /// Whether there are differences of a kind.
+    pub(super) fn has(&self, kind: usize) -> bool {
+        self.counts.get(kind).is_some_and(|count| *count > 0)
+    }
+}
+
 impl ChargeView {
-    pub(super) fn of(charge: &Charge) -> Self {
+    pub(super) fn of(charge: &Charge, t: &Texts) -> Self {
         Self {
             checkout: charge.checkout.to_string(),
             shop_reference: charge.shop_reference.clone(),
             number: number(charge).to_owned(),
-            at: labels::moment(charge.at),
-            method: labels::method(charge.method),
-            amount: labels::money(charge.amount, &charge.currency),
+            at: labels::moment(charge.at, t),
+            method: labels::method(charge.method, t),
+            amount: labels::money(charge.amount, &charge.currency, t),
         }
     }
 }
 
 impl LineView {
     /// Somebody may paste what has card numbers in it: those come back as stars. The line's number tells which it is.
-    fn of(line: &StatementLine) -> Self {
+    fn of(line: &StatementLine, t: &Texts) -> Self {
         let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
-        let amount = line.amount.to_string();
-        let amount = line.currency.as_ref().map_or(amount, |currency| labels::money(line.amount, currency));
+        let amount = labels::money(line.amount, line.currency.as_deref().unwrap_or_default(), t).trim_end().to_owned();
         Self { line: line.at, number: without_card_numbers(number), amount }
     }
 }
 
+/// What each side says was charged: of the statement, all lines of the days that are looked at but refunds, as they are no charges of
+/// this server's either. A line that names no currency is of its payment's, or in som.
+fn sums(comparison: &Comparison<'_>, t: &Texts) -> Vec<SumView> {
+    type Side = (usize, Option<Decimal>);
+    let mut all: BTreeMap<&str, [Side; 2]> = BTreeMap::new();
+    let mut add = |side: usize, currency, amount: Decimal| {
+        let sides = all.entry(currency).or_insert([(0, Some(Decimal::ZERO)); 2]);
+        if let Some((count, sum)) = sides.get_mut(side) {
+            *count += 1;
+            *sum = sum.and_then(|sum| sum.checked_add(amount));
+        }
+    };
+    let pairs = [&comparison.matched, &comparison.differing, &comparison.repeated];
+    for (charge, line) in pairs.into_iter().flatten() {
+        add(0, line.currency.as_deref().unwrap_or(&charge.currency), line.amount);
+    }
+    for line in &comparison.only_in_statement {
+        add(0, line.currency.as_deref().unwrap_or(CURRENCY), line.amount);
+    }
+    let paired = comparison.matched.iter().chain(&comparison.differing).map(|(charge, _)| charge);
+    for charge in paired.chain(&comparison.only_on_server) {
+        add(1, &charge.currency, charge.amount);
+    }
+    let text = |sum: Option<Decimal>, currency: &str| {
+        sum.map_or_else(|| fill(t.too_much, &[&currency]), |sum| labels::money(sum, currency, t))
+    };
+    let view = |(currency, [statement, kassa]): (&str, [Side; 2])| {
+        let difference = statement.1.zip(kassa.1).and_then(|(statement, kassa)| statement.checked_sub(kassa));
+        SumView {
+            statement: text(statement.1, currency),
+            statement_count: statement.0,
+            kassa: text(kassa.1, currency),
+            kassa_count: kassa.0,
+            difference: text(difference, currency),
+            differs: difference.is_none_or(|difference| !difference.is_zero()),
+        }
+    };
+    all.into_iter().map(view).collect()
+}
+
 /// Where lines stand in the statement.
-fn places(lines: &[&StatementLine]) -> String {
+fn places(lines: &[&StatementLine], t: &Texts) -> String {
     let places = lines.iter().take(MOST_PLACES).map(|line| line.at.to_string()).collect::<Vec<_>>().join(", ");
-    if lines.len() > MOST_PLACES { format!("{places} and more") } else { places }
+    let places = if lines.len() > MOST_PLACES { fill(t.and_more, &[&places]) } else { places };
+    fill(t.places, &[&places])
 }
 
 fn number(charge: &Charge) -> &str {
@@ -154,14 +220,17 @@ fn number(charge: &Charge) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use kassa::Language;
+
     use super::*;
-    use crate::staff::{mapping::Mapping, statement};
+    use crate::staff::{mapping::Mapping, statement, texts::texts};
 
     #[test]
     fn statement_masks_card_but_not_order_number() {
         let text = "order_number,amount\n4000 0000 0000 2016,1\n2026112614050606,2\n";
-        let statement = statement::read(text, &Mapping::default()).unwrap();
-        let numbers: Vec<_> = statement.lines.iter().map(|line| LineView::of(line).number).collect();
+        let t = texts(Language::English);
+        let statement = statement::read(text, &Mapping::default(), t).unwrap();
+        let numbers: Vec<_> = statement.lines.iter().map(|line| LineView::of(line, t).number).collect();
         assert_eq!(numbers, ["**** **** **** ****", "2026112614050606"]);
     }
 }

@@ -13,7 +13,8 @@ use tracing::Instrument;
 use super::{
     admin_state::{AdminState, StaffUser},
     fields::FormFields,
-    page::{ErrorPage, Frame, Section},
+    page::{ErrorPage, Frame, Section, View},
+    texts::Texts,
 };
 use crate::{
     tokens::{DecidedBy, KeyRole, Permission},
@@ -24,6 +25,7 @@ use crate::{
 #[derive(Clone)]
 pub(super) struct RequestContext {
     pub(super) admin: Arc<AdminState>,
+    pub(super) view: View,
     pub(super) from: IpAddr,
     /// Nobody only where anybody may come.
     pub(super) user: Option<StaffUser>,
@@ -36,6 +38,11 @@ pub(super) struct RequestContext {
 }
 
 impl RequestContext {
+    /// The texts in the reader's language.
+    pub(super) fn t(&self) -> &'static Texts {
+        self.view.t
+    }
+
     /// The checkout that the path names.
     pub(super) fn checkout(&self) -> Result<CheckoutId, ErrorPage> {
         self.checkout.clone().ok_or_else(ErrorPage::not_found)
@@ -59,7 +66,7 @@ impl RequestContext {
 
     /// The frame around the content of a section's page.
     pub(super) fn frame(&self, section: Section) -> Frame {
-        Frame::of(&self.admin.home, self.user.as_ref(), Some(section))
+        Frame::of(&self.view, self.user.as_ref(), Some(section))
     }
 
     /// The CSRF token that each form carries.
@@ -95,8 +102,7 @@ pub(super) async fn run_exclusive(
 }
 
 fn busy() -> ErrorPage {
-    let sentence = "Somebody else is having this done at this moment. Try again in a few seconds.";
-    ErrorPage { retry_after: Some(WAIT), ..ErrorPage::new(StatusCode::SERVICE_UNAVAILABLE, sentence) }
+    ErrorPage::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.busy).after(WAIT)
 }
 
 #[cfg(test)]

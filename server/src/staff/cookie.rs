@@ -1,6 +1,7 @@
-//! Cookies: the session's, from which scripts and other sites get nothing, and how the last statement was read.
+//! Cookies: the session's, from which scripts and other sites get nothing; how the last statement was read; the language.
 
 use axum::http::{HeaderMap, HeaderValue};
+use kassa::Language;
 use kassa_pages::{Cookie, read_cookie};
 
 /// Where the pages are on a host that is the server's alone.
@@ -23,6 +24,8 @@ fn path(path: &str) -> &str {
 
 /// The mapping of the last statement. It is no secret, and of no use to another site.
 const REMEMBERED: &str = "kassa_statement";
+/// The language that was picked.
+const LANGUAGE: &str = "kassa_language";
 /// A year.
 const LONG: u32 = 365 * 24 * 3600;
 
@@ -36,6 +39,11 @@ pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
     read_cookie(headers, REMEMBERED)
 }
 
+/// The language that was picked, if the browser sends it.
+pub(super) fn language(headers: &HeaderMap) -> Option<&str> {
+    read_cookie(headers, LANGUAGE)
+}
+
 /// The header that sets it for as long as the browser runs; an empty token takes it away.
 pub(super) fn set(token: &str, is_secure: bool, home: &str) -> HeaderValue {
     Cookie::new(name(is_secure, home), token).at(path(home)).secure(is_secure).header()
@@ -45,6 +53,11 @@ pub(super) fn set(token: &str, is_secure: bool, home: &str) -> HeaderValue {
 pub(super) fn remember(mapping: &str, is_secure: bool, home: &str) -> HeaderValue {
     let page = format!("{home}/reconciliation");
     Cookie::new(REMEMBERED, mapping).at(path(&page)).secure(is_secure).for_seconds(LONG).header()
+}
+
+/// The header that has the browser remember a language.
+pub(super) fn remember_language(language: Language, is_secure: bool, home: &str) -> HeaderValue {
+    Cookie::new(LANGUAGE, &language.to_string()).at(path(home)).secure(is_secure).for_seconds(LONG).header()
 }
 
 #[cfg(test)]

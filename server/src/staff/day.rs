@@ -12,6 +12,7 @@ use super::{
     fields::query,
     labels,
     page::{ErrorPage, Frame, Section},
+    texts::{Texts, fill},
 };
 use crate::{
     net::page,
@@ -31,10 +32,12 @@ const ENDS: [PaymentState; 4] =
 #[template(path = "staff/day.html")]
 struct Page {
     frame: Frame,
+    /// As addresses have it, and as people read it.
     day: String,
-    day_before: String,
+    shown_day: String,
+    day_before: (String, String),
     /// Nothing where it has not begun.
-    day_after: Option<String>,
+    day_after: Option<(String, String)>,
     is_today: bool,
     download: String,
     figures: Vec<Figure>,
@@ -48,12 +51,12 @@ struct Page {
 
 /// A count with its sum, and both of the day before.
 struct Figure {
+    state: &'static str,
     name: &'static str,
     meaning: &'static str,
     count: u64,
     sum: String,
-    count_before: u64,
-    sum_before: String,
+    before: String,
 }
 
 struct MethodRow {
@@ -90,12 +93,12 @@ impl Sums {
         all
     }
 
-    fn text(&self) -> String {
+    fn text(&self, t: &Texts) -> String {
         let one = |(currency, sum): (&String, &Option<Decimal>)| match sum {
-            Some(sum) => labels::money(*sum, currency),
-            None => format!("too much to add up, {currency}"),
+            Some(sum) => labels::money(*sum, currency, t),
+            None => fill(t.too_much, &[currency]),
         };
-        self.sums.iter().map(one).collect::<Vec<_>>().join(", ")
+        self.sums.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -109,18 +112,19 @@ async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     let now = context.admin.server.moment().await?;
     let given = Some(context.query.get("day")).filter(|day| !day.is_empty());
     let from = labels::first_moment(given.unwrap_or(&labels::day(now)))
-        .ok_or_else(|| ErrorPage::new(StatusCode::BAD_REQUEST, "Write the day like 2026-11-23."))?;
+        .ok_or_else(|| ErrorPage::new(StatusCode::BAD_REQUEST, |t| t.write_day))?;
     let period = Period { from: from.saturating_sub(DAY), until: from.saturating_add(DAY) };
     let ends = context.admin.server.ends(period, MOST).await?;
     if ends.is_more {
-        let sentence = format!("More than {MOST} payments ended on this day and the day before: too many to draw.");
-        return Err(ErrorPage::new(StatusCode::BAD_REQUEST, sentence));
+        let sentence = fill(context.t().too_many_to_draw, &[&MOST]);
+        return Err(ErrorPage::written(StatusCode::BAD_REQUEST, sentence));
     }
     let frame = context.frame(Section::Day);
     Ok(page(StatusCode::OK, &drawn(frame, from, now, &ends.alike)))
 }
 
 fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
+    let t = frame.t;
     let (before, this): (Vec<_>, Vec<_>) = ends.iter().partition(|one| one.hour < from);
     let hours: Vec<Millis> = (0..24).map(|hour| from.saturating_add(hour * HOUR)).collect();
     let labels: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
@@ -129,12 +133,12 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
     };
     let by_hour = |is_one: &dyn Fn(&EndCount) -> bool| hours.iter().map(|hour| count(*hour, is_one) as f32).collect();
     let by_method = |(color, method): (usize, Method)| Values {
-        name: labels::method(method),
+        name: labels::method(method, t),
         color,
         values: by_hour(&|one| one.state == PaymentState::Charged && one.method == method),
     };
     let by_end = |(color, state): (usize, PaymentState)| Values {
-        name: labels::payment_state(state).word,
+        name: labels::payment_state(state, t).word,
         color,
         values: by_hour(&|one| one.state == state),
     };
@@ -144,62 +148,74 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
     Page {
         frame,
         day: labels::day(from),
-        day_before: labels::day(from.saturating_sub(DAY)),
-        day_after: Some(labels::day(day_after)).filter(|_| day_after <= now),
+        shown_day: labels::shown_day(from, t),
+        day_before: both(from.saturating_sub(DAY), t),
+        day_after: Some(both(day_after, t)).filter(|_| day_after <= now),
         is_today: (from..day_after).contains(&now),
         download: query(&[("from", &labels::day(from)), ("until", &labels::day(day_after))]),
-        figures: ENDS.into_iter().map(|state| figure(state, &this, &before)).collect(),
-        methods: Method::ALL.into_iter().map(|method| method_row(method, &this, &before)).collect(),
+        figures: ENDS.into_iter().map(|state| figure(state, &this, &before, t)).collect(),
+        methods: Method::ALL.into_iter().map(|method| method_row(method, &this, &before, t)).collect(),
         method_names: methods.iter().map(|one| one.name).collect(),
-        methods_chart: bars("Charged payments by hour and method", &labels, methods),
+        methods_chart: bars(t.chart_charged, &labels, methods, t),
         end_names: by_ends.iter().map(|one| one.name).collect(),
-        ends_chart: bars("Ends of payments by hour", &labels, by_ends),
-        hours: hours.iter().zip(labels).map(|(hour, label)| hour_row(*hour, label, &this)).collect(),
+        ends_chart: bars(t.chart_ends, &labels, by_ends, t),
+        hours: hours.iter().zip(labels).map(|(hour, label)| hour_row(*hour, label, &this, t)).collect(),
     }
 }
 
-fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>) -> String {
-    let about = About { title, description: "Stacked bars, one for each hour. The table has the figures." };
+/// A day as addresses have it, and as people read it.
+fn both(at: Millis, t: &Texts) -> (String, String) {
+    (labels::day(at), labels::shown_day(at, t))
+}
+
+fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>, t: &Texts) -> String {
+    let about = About { title, description: t.chart_bars };
     chart::bars(&about, hours.to_vec(), values)
 }
 
-fn figure(state: PaymentState, this: &[&EndCount], before: &[&EndCount]) -> Figure {
+fn figure(state: PaymentState, this: &[&EndCount], before: &[&EndCount], t: &Texts) -> Figure {
     let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
     let (this, before) = (sums(this), sums(before));
-    let chip = labels::payment_state(state);
+    let chip = labels::payment_state(state, t);
+    let sum_before = before.text(t);
+    let before =
+        if sum_before.is_empty() { before.count.to_string() } else { format!("{}, {sum_before}", before.count) };
     Figure {
+        state: state.into(),
         name: chip.word,
         meaning: chip.meaning,
         count: this.count,
-        sum: this.text(),
-        count_before: before.count,
-        sum_before: before.text(),
+        sum: this.text(t),
+        before: fill(t.day_before, &[&before]),
     }
 }
 
-fn method_row(method: Method, this: &[&EndCount], before: &[&EndCount]) -> MethodRow {
+fn method_row(method: Method, this: &[&EndCount], before: &[&EndCount], t: &Texts) -> MethodRow {
     let is_charged = |one: &&EndCount| one.state == PaymentState::Charged && one.method == method;
     let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(is_charged));
     let (this, before) = (sums(this), sums(before));
     MethodRow {
-        method: labels::method(method),
+        method: labels::method(method, t),
         count: this.count,
-        sum: this.text(),
+        sum: this.text(t),
         count_before: before.count,
-        sum_before: before.text(),
+        sum_before: before.text(t),
     }
 }
 
-fn hour_row(hour: Millis, label: String, this: &[&EndCount]) -> HourRow {
+fn hour_row(hour: Millis, label: String, this: &[&EndCount], t: &Texts) -> HourRow {
     let of =
         |state: PaymentState| Sums::of(this.iter().copied().filter(move |one| one.hour == hour && one.state == state));
     let ends = ENDS.into_iter().map(|state| of(state).count).collect();
-    HourRow { hour: format!("{label}:00"), sum: of(PaymentState::Charged).text(), ends }
+    HourRow { hour: format!("{label}:00"), sum: of(PaymentState::Charged).text(t), ends }
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderMap, Uri};
+
     use super::*;
+    use crate::staff::page::View;
 
     fn one(hour: Millis, state: PaymentState, method: Method, currency: &str, sum: i64) -> EndCount {
         EndCount { hour, state, method, currency: currency.to_owned(), count: 2, sum: Some(sum.into()) }
@@ -216,15 +232,26 @@ mod tests {
             one(from + 23 * HOUR, charged, Method::Mbank, "USD", 5),
             one(from + HOUR, PaymentState::Rejected, Method::Qr, "KGS", 1),
         ];
-        let page = drawn(Frame::of("/staff", None, None), from, from + DAY - 1, &ends);
-        let figures: Vec<_> = page.figures.iter().map(|one| (one.name, one.count, one.count_before)).collect();
-        assert_eq!(figures, [("charged", 6, 2), ("rejected", 2, 0), ("not made", 0, 0), ("unknown", 0, 0)]);
-        assert_eq!((page.figures[0].sum.as_str(), page.figures[0].sum_before.as_str()), ("400 KGS, 5 USD", "7 KGS"));
+        let view = View::of("/staff", &Uri::from_static("/staff/day"), false, &HeaderMap::new());
+        let page = drawn(Frame::of(&view, None, None), from, from + DAY - 1, &ends);
+        let figures: Vec<_> = page.figures.iter().map(|one| (one.name, one.count, plain(&one.before))).collect();
+        let before = "The day before: 2, 7.00 som".to_owned();
+        let none = || "The day before: 0".to_owned();
+        let expected =
+            [("charged", 6, before), ("rejected", 2, none()), ("not made", 0, none()), ("unknown", 0, none())];
+        assert_eq!(figures, expected);
+        assert_eq!(plain(&page.figures[0].sum), "400.00 som; 5.00 USD");
         let mbank = page.methods.iter().find(|row| row.method == "Mobile bank").unwrap();
-        assert_eq!((mbank.count, mbank.sum.as_str(), mbank.count_before), (4, "10 KGS, 5 USD", 0));
-        assert_eq!((page.hours[23].sum.as_str(), page.hours[1].ends[1], page.hours.len()), ("10 KGS, 5 USD", 2, 24));
-        assert_eq!((page.day_before.as_str(), page.day_after, page.is_today), ("2026-11-22", None, true));
+        assert_eq!((mbank.count, plain(&mbank.sum).as_str(), mbank.count_before), (4, "10.00 som; 5.00 USD", 0));
+        let last = plain(&page.hours[23].sum);
+        assert_eq!((last.as_str(), page.hours[1].ends[1], page.hours.len()), ("10.00 som; 5.00 USD", 2, 24));
+        assert_eq!((page.day_before.1.as_str(), page.day_after, page.is_today), ("22 Nov 2026", None, true));
         let bars = page.methods_chart.split("<rect").skip(1).filter(|bar| !bar.contains("height=\"0\""));
         assert_eq!(bars.count(), 2, "{}", page.methods_chart);
+    }
+
+    /// With a space where amounts are not broken over two lines.
+    fn plain(text: &str) -> String {
+        text.replace('\u{a0}', " ")
     }
 }

@@ -52,6 +52,14 @@ impl FormFields {
     pub(super) fn shown(&self, name: &str) -> &str {
         Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
     }
+
+    /// All but some of them as a query, for a link; nothing that looks like a card number comes back.
+    pub(super) fn shown_again(&self, without: &[&str]) -> String {
+        let is_shown = |(name, value): &&(String, String)| {
+            !without.contains(&name.as_str()) && !value.is_empty() && !looks_like_card_number(value)
+        };
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(self.0.iter().filter(is_shown)).finish()
+    }
 }
 
 fn decoded(bytes: &[u8]) -> String {

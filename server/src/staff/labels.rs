@@ -1,10 +1,13 @@
-//! Labels of states, events and methods, with one line that explains each; and moments, days and money as texts.
+//! Labels of states, events and methods in the reader's language, with one line that explains each; and moments, days and money as
+//! texts, by Bishkek's clock.
 
-use kassa::Decimal;
+use kassa::{Decimal, Language};
 use time::{Date, OffsetDateTime, format_description::FormatItem, macros::format_description};
 
+use super::texts::Texts;
 use crate::{
     events::EventKind,
+    locale::full_money,
     payments::exchange::ExchangeKind,
     storage::staff::Need,
     values::{CheckoutState, ClaimState, Method, Millis, PaymentState},
@@ -23,179 +26,175 @@ const fn chip(word: &'static str, tone: &'static str, meaning: &'static str) -> 
     Chip { word, tone, meaning }
 }
 
-pub(super) fn checkout_state(state: CheckoutState) -> Chip {
+pub(super) fn checkout_state(state: CheckoutState, t: &Texts) -> Chip {
     match state {
-        CheckoutState::Open => chip("open", "calm", "It can be paid."),
-        CheckoutState::Paid => chip("paid", "good", "The money was taken. Nothing takes that back."),
-        CheckoutState::Expired => {
-            chip("expired", "calm", "Its time passed. Money that comes late still makes it paid.")
-        }
-        CheckoutState::Cancelled => {
-            chip("cancelled", "calm", "It was cancelled. Money that comes late still makes it paid.")
-        }
+        CheckoutState::Open => chip(t.co_open, "calm", t.co_open_more),
+        CheckoutState::Paid => chip(t.co_paid, "good", t.co_paid_more),
+        CheckoutState::Expired => chip(t.co_expired, "calm", t.co_expired_more),
+        CheckoutState::Cancelled => chip(t.co_cancelled, "calm", t.co_cancelled_more),
     }
 }
 
-pub(super) fn payment_state(state: PaymentState) -> Chip {
+pub(super) fn payment_state(state: PaymentState, t: &Texts) -> Chip {
     match state {
-        PaymentState::Prepared => chip("prepared", "calm", "Written down, and certainly not sent to the gateway yet."),
-        PaymentState::Sending => chip("sending", "wait", "It is being sent to the gateway."),
-        PaymentState::NotMade => chip("not made", "calm", "Certainly no money was taken."),
-        PaymentState::Unknown => chip(
-            "unknown",
-            "bad",
-            "It was sent, and nobody knows what became of it. The gateway is asked again and again.",
-        ),
-        PaymentState::Awaiting => chip("awaiting", "wait", "The gateway has it; the payer has to act."),
-        PaymentState::Confirming => {
-            chip("confirming", "wait", "The payer's one-time password was sent, or may have been.")
-        }
-        PaymentState::Charged => chip("charged", "good", "The money was taken. Nothing takes that back."),
-        PaymentState::Rejected => chip("rejected", "calm", "It ended, and no money was taken."),
-        PaymentState::Mismatch => {
-            chip("mismatch", "bad", "The gateway reports another order, amount or currency than was asked for.")
-        }
-        PaymentState::Unverifiable => {
-            chip("unverifiable", "bad", "The gateway reports a charge, and nothing proves that it is this payment's.")
-        }
+        PaymentState::Prepared => chip(t.prepared, "calm", t.prepared_more),
+        PaymentState::Sending => chip(t.sending, "wait", t.sending_more),
+        PaymentState::NotMade => chip(t.not_made, "calm", t.not_made_more),
+        PaymentState::Unknown => chip(t.unknown, "bad", t.unknown_more),
+        PaymentState::Awaiting => chip(t.awaiting, "wait", t.awaiting_more),
+        PaymentState::Confirming => chip(t.confirming, "wait", t.confirming_more),
+        PaymentState::Charged => chip(t.charged, "good", t.charged_more),
+        PaymentState::Rejected => chip(t.rejected, "calm", t.rejected_more),
+        PaymentState::Mismatch => chip(t.mismatch, "bad", t.mismatch_more),
+        PaymentState::Unverifiable => chip(t.unverifiable, "bad", t.unverifiable_more),
     }
 }
 
-pub(super) fn need(need: Need) -> Chip {
+/// Why a checkout needs a person.
+pub(super) fn need(need: Need, t: &Texts) -> Chip {
     match need {
-        Need::Unknown => chip(
-            "unknown",
-            "bad",
-            "Nobody has known for two minutes whether the money was taken. Look at the gateway, then decide.",
-        ),
-        Need::Mismatch => {
-            chip("mismatch", "bad", "The gateway reports something else than was asked for. Look there, then decide.")
-        }
-        Need::Unverifiable => chip(
-            "unverifiable",
-            "bad",
-            "The gateway reports a charge that this server cannot verify. Look whether the gateway has it for this order, then \
-             decide. If the gateway.dialect setting is incomplete, correct it: kassa-server check says how.",
-        ),
-        Need::Stuck => {
-            let sentence = "Open for three days without an end, or a QR code of which the gateway cannot be asked. Ask the payer \
-                or the gateway, then decide.";
-            chip("stuck", "wait", sentence)
-        }
-        Need::Overpaid => {
-            chip("overpaid", "bad", "Paid more than once. Give one payment back at the gateway, then note it here.")
-        }
-        Need::Undelivered => {
-            chip("not delivered", "wait", "The shop took no events for three days. Repair it, then deliver them again.")
-        }
-        Need::Refused => chip(
-            "refused",
-            "wait",
-            "The shop refused events again and again, and got what came after them. Repair it, or choose the kinds that it takes by \
-             the events.kinds setting, then deliver them again.",
-        ),
+        Need::Unknown => chip(t.unknown, "bad", t.need_unknown),
+        Need::Mismatch => chip(t.mismatch, "bad", t.need_mismatch),
+        Need::Unverifiable => chip(t.unverifiable, "bad", t.need_unverifiable),
+        Need::Stuck => chip(t.stuck, "wait", t.need_stuck),
+        Need::Overpaid => chip(t.overpaid, "bad", t.need_overpaid),
+        Need::Undelivered => chip(t.undelivered, "wait", t.need_undelivered),
+        Need::Refused => chip(t.refused, "wait", t.need_refused),
     }
 }
 
-pub(super) fn claim_state(state: ClaimState) -> Chip {
+/// What a person does first about it.
+pub(super) fn first_step(need: Need, t: &Texts) -> &'static str {
+    match need {
+        Need::Unknown => t.do_unknown,
+        Need::Mismatch => t.do_mismatch,
+        Need::Unverifiable => t.do_unverifiable,
+        Need::Stuck => t.do_stuck,
+        Need::Overpaid => t.do_overpaid,
+        Need::Undelivered => t.do_undelivered,
+        Need::Refused => t.do_refused,
+    }
+}
+
+pub(super) fn claim_state(state: ClaimState, t: &Texts) -> Chip {
     match state {
-        ClaimState::Asked => chip("asked", "wait", "The gateway has not answered about this number yet."),
-        ClaimState::Unknown => chip("not known", "calm", "The gateway's answers say nothing about this number."),
-        ClaimState::Pending => chip("pending", "wait", "The gateway reports that it is pending."),
-        ClaimState::Rejected => chip("rejected", "calm", "The gateway reports that it ended without a charge."),
-        ClaimState::Charged => chip("charged", "good", "The gateway reports the charge that was asked for."),
-        ClaimState::Unverifiable => {
-            chip("unverifiable", "bad", "The gateway reports a charge that cannot be verified.")
-        }
-        ClaimState::Mismatch => {
-            chip("mismatch", "bad", "The gateway reports a charge of something else than was asked for.")
-        }
-        ClaimState::OtherPayment => chip(
-            "another payment's",
-            "bad",
-            "The gateway reports a charge under a number that has paid for another payment.",
-        ),
+        ClaimState::Asked => chip(t.claim_asked, "wait", t.claim_asked_more),
+        ClaimState::Unknown => chip(t.claim_unknown, "calm", t.claim_unknown_more),
+        ClaimState::Pending => chip(t.claim_pending, "wait", t.claim_pending_more),
+        ClaimState::Rejected => chip(t.claim_rejected, "calm", t.claim_rejected_more),
+        ClaimState::Charged => chip(t.claim_charged, "good", t.claim_charged_more),
+        ClaimState::Unverifiable => chip(t.claim_unverifiable, "bad", t.claim_unverifiable_more),
+        ClaimState::Mismatch => chip(t.claim_mismatch, "bad", t.claim_mismatch_more),
+        ClaimState::OtherPayment => chip(t.claim_other, "bad", t.claim_other_more),
     }
 }
 
-pub(super) fn method(method: Method) -> &'static str {
+pub(super) fn method(method: Method, t: &Texts) -> &'static str {
     match method {
-        Method::PayForm => "Payment page",
-        Method::Qr => "QR code",
-        Method::Mbank => "Mobile bank",
-        Method::Megapay => "MegaPay",
-        Method::Card => "Card",
+        Method::PayForm => t.pay_form,
+        Method::Qr => t.qr,
+        Method::Mbank => t.mbank,
+        Method::Megapay => t.megapay,
+        Method::Card => t.card,
     }
 }
 
-pub(super) fn exchange_kind(kind: ExchangeKind) -> &'static str {
+pub(super) fn exchange_kind(kind: ExchangeKind, t: &Texts) -> &'static str {
     match kind {
-        ExchangeKind::Create => "To make the payment",
-        ExchangeKind::Confirm => "To take the one-time password",
-        ExchangeKind::Status => "What became of it",
-        ExchangeKind::Callback => "Nothing: it called back",
+        ExchangeKind::Create => t.ask_create,
+        ExchangeKind::Confirm => t.ask_confirm,
+        ExchangeKind::Status => t.ask_status,
+        ExchangeKind::Callback => t.ask_callback,
     }
 }
 
-/// The label of an exchange's outcome, if it is one of the core's errors; every other outcome is in words already.
-pub(super) fn outcome(outcome: &str) -> &str {
-    match outcome {
-        "Unavailable" => "not available, nothing happened",
-        "Refused" => "refused, nothing happened",
-        "Unauthorized" => "our credentials were not accepted, nothing happened",
-        "Misconfigured" => "wrong settings, nothing happened",
-        "OutcomeUnknown" => "it may have happened",
-        "Unexpected" => "not understood, nothing happened",
-        "Invalid" => "not sent, as something in it broke a rule",
-        "whole" => "a callback",
-        "incomplete" => "a callback without some fields",
-        "unreadable" => "a callback that could not be read",
-        other => other,
-    }
+/// The label of an exchange's outcome: a verdict, an error of the core's, or how much of a callback was read. Behind a colon stand
+/// the fields that differ, or what is missing.
+pub(super) fn outcome(outcome: &str, t: &Texts) -> String {
+    let (word, rest) = outcome.split_once(": ").map_or((outcome, None), |(word, rest)| (word, Some(rest)));
+    let label = match word {
+        "Unavailable" => t.out_unavailable,
+        "Refused" => t.out_refused,
+        "Unauthorized" => t.out_unauthorized,
+        "Misconfigured" => t.out_misconfigured,
+        "OutcomeUnknown" => t.out_unknown,
+        "Unexpected" => t.out_unexpected,
+        "Invalid" => t.out_invalid,
+        "whole" => t.out_whole,
+        "incomplete" => t.out_incomplete,
+        "unreadable" => t.out_unreadable,
+        "accepted" => t.out_accepted,
+        "charged" => t.charged,
+        "rejected" => t.rejected,
+        "pending" => t.out_pending,
+        "not understood" => t.out_not_understood,
+        "mismatch" => t.out_mismatch,
+        "unverifiable" => t.unverifiable,
+        _ => return outcome.to_owned(),
+    };
+    rest.map_or_else(|| label.to_owned(), |rest| format!("{label}: {rest}"))
 }
 
-pub(super) fn event(kind: EventKind) -> &'static str {
+pub(super) fn event(kind: EventKind, t: &Texts) -> &'static str {
     match kind {
-        EventKind::CheckoutPaid => "The checkout is paid",
-        EventKind::CheckoutExpired => "The checkout's time passed",
-        EventKind::CheckoutCancelled => "The checkout was cancelled",
-        EventKind::CheckoutOverpaid => "Another payment was charged as well: money has to be given back",
-        EventKind::CheckoutRefundNoted => "A person noted that money was given back",
-        EventKind::PaymentCreated => "A payment was begun",
-        EventKind::PaymentSending => "The payment is sent to the gateway",
-        EventKind::PaymentAccepted => "The gateway has the payment; the payer has to act",
-        EventKind::PaymentNotMade => "The payment was not made; certainly no money was taken",
-        EventKind::PaymentUnknown => "Nobody knows what became of the payment; the gateway is asked",
-        EventKind::PaymentConfirming => "The payer's one-time password was sent",
-        EventKind::PaymentReplaced => "The payer went another way",
-        EventKind::PaymentNotConfirmed => "The one-time password was not taken",
-        EventKind::PaymentCharged => "The gateway reported that the money was taken",
-        EventKind::PaymentRejected => "The gateway reported that no money was taken",
-        EventKind::PaymentMismatch => "The gateway reported something else than was asked for",
-        EventKind::PaymentUnverifiable => "The gateway reported a charge that cannot be verified",
-        EventKind::PaymentReviewed => "A person decided about one more charge of a charged payment",
-        EventKind::PaymentResolved => "A person decided what became of the payment",
-        EventKind::PaymentStuck => "A person has to look at the payment",
+        EventKind::CheckoutPaid => t.ev_paid,
+        EventKind::CheckoutExpired => t.ev_expired,
+        EventKind::CheckoutCancelled => t.ev_cancelled,
+        EventKind::CheckoutOverpaid => t.ev_overpaid,
+        EventKind::CheckoutRefundNoted => t.ev_refund_noted,
+        EventKind::PaymentCreated => t.ev_created,
+        EventKind::PaymentSending => t.ev_sending,
+        EventKind::PaymentAccepted => t.ev_accepted,
+        EventKind::PaymentNotMade => t.ev_not_made,
+        EventKind::PaymentUnknown => t.ev_unknown,
+        EventKind::PaymentConfirming => t.ev_confirming,
+        EventKind::PaymentReplaced => t.ev_replaced,
+        EventKind::PaymentNotConfirmed => t.ev_not_confirmed,
+        EventKind::PaymentCharged => t.ev_charged,
+        EventKind::PaymentRejected => t.ev_rejected,
+        EventKind::PaymentMismatch => t.ev_mismatch,
+        EventKind::PaymentUnverifiable => t.ev_unverifiable,
+        EventKind::PaymentReviewed => t.ev_reviewed,
+        EventKind::PaymentResolved => t.ev_resolved,
+        EventKind::PaymentStuck => t.ev_stuck,
     }
 }
 
 /// Bishkek is six hours ahead of UTC, all year.
 const BISHKEK: Millis = 6 * 3600 * 1000;
+/// As addresses, forms and files have it.
 const DAY: &[FormatItem<'_>] = format_description!("[year]-[month]-[day]");
-const MOMENT: &[FormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]Z");
+const FILE_MOMENT: &[FormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
+const ENGLISH_DAY: &[FormatItem<'_>] = format_description!("[day padding:none] [month repr:short] [year]");
+const ENGLISH: &[FormatItem<'_>] =
+    format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute]:[second]");
+const OTHER_DAY: &[FormatItem<'_>] = format_description!("[day].[month].[year]");
+const OTHERS: &[FormatItem<'_>] = format_description!("[day].[month].[year] [hour]:[minute]:[second]");
 
-fn of(at: Millis) -> Option<OffsetDateTime> {
-    OffsetDateTime::from_unix_timestamp(at.div_euclid(1000)).ok()
+/// By Bishkek's clock.
+fn formatted(at: Millis, format: &[FormatItem<'_>]) -> String {
+    let moment = OffsetDateTime::from_unix_timestamp(at.saturating_add(BISHKEK).div_euclid(1000)).ok();
+    moment.and_then(|moment| moment.format(format).ok()).unwrap_or_else(|| at.to_string())
 }
 
-/// A moment in UTC: `2026-11-23 10:30:05Z`.
-pub(super) fn moment(at: Millis) -> String {
-    of(at).and_then(|at| at.format(MOMENT).ok()).unwrap_or_else(|| at.to_string())
+/// A moment, for people: `23.11.2026 16:30:05`.
+pub(super) fn moment(at: Millis, t: &Texts) -> String {
+    formatted(at, if t.language == Language::English { ENGLISH } else { OTHERS })
 }
 
-/// The day in Bishkek that a moment is of: `2026-11-23`.
+/// A moment, for a program for tables: `2026-11-23 16:30:05`.
+pub(super) fn file_moment(at: Millis) -> String {
+    formatted(at, FILE_MOMENT)
+}
+
+/// The day that a moment is of: `2026-11-23`.
 pub(super) fn day(at: Millis) -> String {
-    of(at.saturating_add(BISHKEK)).and_then(|at| at.format(DAY).ok()).unwrap_or_else(|| at.to_string())
+    formatted(at, DAY)
+}
+
+/// The same for people: `23.11.2026`.
+pub(super) fn shown_day(at: Millis, t: &Texts) -> String {
+    formatted(at, if t.language == Language::English { ENGLISH_DAY } else { OTHER_DAY })
 }
 
 /// A day that somebody wrote.
@@ -203,33 +202,41 @@ pub(super) fn date(day: &str) -> Option<Date> {
     Date::parse(day, DAY).ok()
 }
 
-/// The first moment of a day in Bishkek.
+/// The first moment of a day.
 pub(super) fn first_moment(day: &str) -> Option<Millis> {
     date(day)?.midnight().assume_utc().unix_timestamp().checked_mul(1000)?.checked_sub(BISHKEK)
 }
 
-/// An amount, digit for digit, with its currency.
-pub(super) fn money(amount: Decimal, currency: &str) -> String {
-    format!("{amount} {currency}")
-}
-
-/// One or many.
-pub(super) fn count(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+/// An amount with its currency, grouped, with two decimals.
+pub(super) fn money(amount: Decimal, currency: &str, t: &Texts) -> String {
+    full_money(amount, currency, t.language)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::staff::texts::texts;
 
     #[test]
     fn a_day_begins_at_midnight_in_bishkek() {
         let midnight = first_moment("2026-11-23").unwrap();
-        assert_eq!(moment(midnight), "2026-11-22 18:00:00Z");
+        let [english, russian] = [Language::English, Language::Russian].map(texts);
+        assert_eq!(moment(midnight, english), "23 Nov 2026, 00:00:00");
+        assert_eq!(moment(midnight, russian), "23.11.2026 00:00:00");
+        assert_eq!(file_moment(midnight + 90 * 60 * 1000), "2026-11-23 01:30:00");
         assert_eq!([day(midnight - 1), day(midnight)], ["2026-11-22", "2026-11-23"]);
-        assert_eq!(moment(-1), "1969-12-31 23:59:59Z");
+        assert_eq!([shown_day(midnight - 1, english), shown_day(midnight, russian)], ["22 Nov 2026", "23.11.2026"]);
+        assert_eq!(file_moment(-1), "1970-01-01 05:59:59");
         for text in ["", "2026-11-31", "2026-1-1", "23.11.2026", "2026-11-23T00:00:00Z"] {
             assert_eq!(first_moment(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn outcome_keeps_what_stands_behind_it() {
+        let t = texts(Language::Russian);
+        assert_eq!(outcome("mismatch: amount", t), "не совпадает: amount");
+        assert_eq!(outcome("charged", t), "списан");
+        assert_eq!(outcome("something new", t), "something new");
     }
 }

@@ -9,7 +9,7 @@ use axum::{
 use super::{
     context::RequestContext,
     cookie,
-    page::{ErrorPage, Frame},
+    page::{ErrorPage, Frame, View},
 };
 use crate::{
     net::{page, see_other},
@@ -24,12 +24,12 @@ struct Login<'a> {
 }
 
 /// The page to log in on, in the place of what needs it.
-pub(super) fn login_page(home: &str, status: StatusCode, problem: Option<&str>) -> Response {
-    page(status, &Login { frame: Frame::of(home, None, None), problem })
+pub(super) fn login_page(view: &View, status: StatusCode, problem: Option<&str>) -> Response {
+    page(status, &Login { frame: Frame::of(view, None, None), problem })
 }
 
 pub(super) async fn form(context: RequestContext) -> Result<Response, ErrorPage> {
-    Ok(login_page(&context.admin.home, StatusCode::OK, None))
+    Ok(login_page(&context.view, StatusCode::OK, None))
 }
 
 pub(super) async fn log_in(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -43,13 +43,11 @@ pub(super) async fn log_in(context: RequestContext) -> Result<Response, ErrorPag
             Ok(response)
         }
         Err(ServerError::NotFound { .. }) => Ok(match admin.record_wrong_key(context.from) {
-            Ok(()) => {
-                let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
-                login_page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
-            }
+            Ok(()) => login_page(&context.view, StatusCode::UNAUTHORIZED, Some(context.t().wrong_key)),
             Err(wait) => {
                 let error = ErrorPage::too_many_requests(wait);
-                error.waiting(login_page(&admin.home, error.status, Some(&error.sentence)))
+                let sentence = error.sentence(context.t());
+                error.waiting(login_page(&context.view, error.status, Some(&sentence)))
             }
         }),
         Err(other) => Err(other.into()),

@@ -1,19 +1,70 @@
-//! Pages as answers, errors as pages, and the stylesheets: those that the sandbox has too, and their own.
+//! Pages as answers in the reader's language, errors as pages, and the stylesheets: those that the sandbox has too, and their own.
 
 use std::time::Duration;
 
 use askama::Template;
 use axum::{
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
+use kassa::Language;
 use kassa_pages::{Asset, stylesheets};
 
-use super::admin_state::StaffUser;
-use crate::{
-    net::{page, retry_after},
-    values::error::ServerError,
+use super::{
+    admin_state::StaffUser,
+    cookie,
+    fields::FormFields,
+    texts::{Texts, texts},
 };
+use crate::{
+    locale::{LANGUAGES, Locale},
+    net::{page, retry_after},
+    values::{card_number::looks_like_card_number, error::ServerError},
+};
+
+/// The parameter of a query that picks a language.
+pub(super) const LANGUAGE: &str = "lang";
+/// Notices of what was just done: another language does not say them again.
+const DONE: &str = "done";
+
+/// How a page is shown: in which language, and where it is.
+#[derive(Clone)]
+pub(super) struct View {
+    /// With what every address begins.
+    pub(super) home: String,
+    pub(super) t: &'static Texts,
+    /// The address of this page, with its query; of what a form was posted to, the page that has the form.
+    here: String,
+}
+
+impl View {
+    /// The language is the one that is picked by the query, else the one that the browser remembers, else the best one that it asks for.
+    pub(super) fn of(home: &str, uri: &Uri, is_posted: bool, headers: &HeaderMap) -> Self {
+        let query = FormFields::parse(uri.query().unwrap_or_default().as_bytes());
+        let picked = Some(query.get(LANGUAGE)).filter(|tag| tag.parse::<Language>().is_ok());
+        let picked = picked.or_else(|| cookie::language(headers)).unwrap_or_default();
+        let path = Some(uri.path()).filter(|path| !looks_like_card_number(path)).unwrap_or_default();
+        let path = path.strip_prefix("/staff").unwrap_or_default();
+        let page = if is_posted { page_of_form(path) } else { path };
+        let query = if is_posted { String::new() } else { query.shown_again(&[LANGUAGE, DONE]) };
+        let here = if query.is_empty() { format!("{home}{page}?") } else { format!("{home}{page}?{query}&") };
+        Self { home: home.to_owned(), t: texts(Locale::of(picked, headers).language), here }
+    }
+
+    fn in_language(&self, language: Language) -> String {
+        format!("{}{LANGUAGE}={language}", self.here)
+    }
+}
+
+/// The page with the form that posts to a path: of a decision, the checkout's.
+fn page_of_form(path: &str) -> &str {
+    let mut slashes = path.match_indices('/').map(|(at, _)| at);
+    match slashes.nth(2) {
+        Some(third) if path.starts_with("/checkouts/") => path.get(..third).unwrap_or_default(),
+        _ if path == "/logout" => "",
+        _ => path,
+    }
+}
 
 /// A part of the pages, as the navigation names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +80,24 @@ pub(super) struct Frame {
     pub(super) home: String,
     pub(super) stylesheets: [String; 3],
     pub(super) section: Option<Section>,
+    pub(super) t: &'static Texts,
+    /// The language's tag.
+    pub(super) language: String,
+    /// All languages: tag, own name, and this page in it; no address of the language that is shown.
+    pub(super) languages: [(String, &'static str, Option<String>); 3],
     /// The logged-in person, and the token of the logout form.
     pub(super) person: Option<(String, String)>,
 }
 
 impl Frame {
-    pub(super) fn of(home: &str, user: Option<&StaffUser>, section: Option<Section>) -> Self {
+    pub(super) fn of(view: &View, user: Option<&StaffUser>, section: Option<Section>) -> Self {
         let person = user.map(|user| (user.name.clone(), user.csrf.clone()));
-        Self { home: home.to_owned(), stylesheets: stylesheets(), section, person }
+        let shown = view.t.language;
+        let languages = LANGUAGES.map(|(language, name)| {
+            (language.to_string(), name, (language != shown).then(|| view.in_language(language)))
+        });
+        let (home, language) = (view.home.clone(), shown.to_string());
+        Self { home, stylesheets: stylesheets(), section, t: view.t, language, languages, person }
     }
 
     /// For `aria-current`.
@@ -53,35 +114,58 @@ impl Frame {
     }
 }
 
+/// What is wrong, in the reader's language once that is known.
+#[derive(Clone, Debug)]
+enum Sentence {
+    Of(fn(&Texts) -> &'static str),
+    Written(String),
+}
+
 /// An error in one sentence. A handler returns it; the router, which knows who is logged in, makes a page of it.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorPage {
     pub(super) status: StatusCode,
-    pub(super) sentence: String,
+    sentence: Sentence,
     pub(super) retry_after: Option<Duration>,
 }
 
 impl ErrorPage {
-    pub(super) fn new(status: StatusCode, sentence: impl Into<String>) -> Self {
-        Self { status, sentence: sentence.into(), retry_after: None }
+    pub(super) fn new(status: StatusCode, sentence: fn(&Texts) -> &'static str) -> Self {
+        Self { status, sentence: Sentence::Of(sentence), retry_after: None }
+    }
+
+    /// One with a sentence that is written already.
+    pub(super) fn written(status: StatusCode, sentence: String) -> Self {
+        Self { status, sentence: Sentence::Written(sentence), retry_after: None }
     }
 
     pub(super) fn too_many_requests(wait: Duration) -> Self {
-        let sentence = "Too many requests. Wait a little, then try again.";
-        Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, sentence) }
+        Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often).after(wait)
+    }
+
+    /// The same to be tried again after a time.
+    pub(super) fn after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
     }
 
     pub(super) fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "There is no such page.")
+        Self::new(StatusCode::NOT_FOUND, |t| t.no_page)
     }
 
     pub(super) fn failed() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.failed)
+    }
+
+    pub(super) fn sentence(&self, t: &Texts) -> String {
+        match &self.sentence {
+            Sentence::Of(text) => text(t).to_owned(),
+            Sentence::Written(text) => text.clone(),
+        }
     }
 
     /// As a page of its own.
-    pub(super) fn page(&self, home: &str, user: Option<&StaffUser>) -> Response {
-        let message = Message { frame: Frame::of(home, user, None), sentence: &self.sentence };
+    pub(super) fn page(&self, view: &View, user: Option<&StaffUser>) -> Response {
+        let message = Message { frame: Frame::of(view, user, None), sentence: &self.sentence(view.t) };
         self.waiting(page(self.status, &message))
     }
 
@@ -104,18 +188,20 @@ impl IntoResponse for ErrorPage {
 
 impl From<ServerError> for ErrorPage {
     fn from(error: ServerError) -> Self {
-        let status = match &error {
-            ServerError::Invalid { .. } => StatusCode::BAD_REQUEST,
-            ServerError::NotFound { .. } => StatusCode::NOT_FOUND,
+        match error {
+            // Only reasons are typed on these pages.
+            ServerError::Invalid { .. } => Self::new(StatusCode::BAD_REQUEST, |t| t.bad_reason),
+            ServerError::NotFound { .. } => Self::not_found(),
+            ServerError::NotOpen { .. } => Self::new(StatusCode::CONFLICT, |t| t.not_open),
+            ServerError::UnderWay { .. } => Self::new(StatusCode::CONFLICT, |t| t.is_under_way),
+            ServerError::NotInDoubt { .. } => Self::new(StatusCode::CONFLICT, |t| t.nothing_to_decide),
             ServerError::Unavailable { detail } => {
                 // What a database says is for the operator.
                 tracing::error!(target: "kassa_server", detail, "a page could not be answered");
-                let sentence = "The server cannot do this now. Try again in a moment.";
-                return Self::new(StatusCode::SERVICE_UNAVAILABLE, sentence);
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.unavailable)
             }
-            _ => StatusCode::CONFLICT,
-        };
-        Self::new(status, error.to_string())
+            _ => Self::new(StatusCode::CONFLICT, |t| t.conflict),
+        }
     }
 }
 
@@ -138,4 +224,45 @@ pub(super) fn stylesheets() -> [String; 3] {
 pub(super) fn serve_stylesheet(name: &str, request: &HeaderMap) -> Response {
     let found = STYLESHEETS.iter().find(|asset| asset.versioned_name() == name);
     found.map_or_else(|| StatusCode::NOT_FOUND.into_response(), |asset| asset.serve(request))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderValue, Method};
+
+    use super::*;
+
+    fn view(uri: &str, method: &Method, headers: &HeaderMap) -> View {
+        View::of("/kassa/staff", &uri.parse().unwrap(), *method == Method::POST, headers)
+    }
+
+    #[test]
+    fn language_switch_leads_to_the_same_page() {
+        for (uri, method, here) in [
+            ("/staff", Method::GET, "/kassa/staff?"),
+            ("/staff?state=open&lang=ru&q=a%20b", Method::GET, "/kassa/staff?state=open&q=a+b&"),
+            ("/staff?q=4111111111111111", Method::GET, "/kassa/staff?"),
+            ("/staff/4111111111111111", Method::GET, "/kassa/staff?"),
+            ("/staff/checkouts/co_1?done=asked", Method::GET, "/kassa/staff/checkouts/co_1?"),
+            ("/staff/checkouts/co_1/payments/pay_1/resolve", Method::POST, "/kassa/staff/checkouts/co_1?"),
+            ("/staff/login", Method::POST, "/kassa/staff/login?"),
+            ("/staff/logout", Method::POST, "/kassa/staff?"),
+        ] {
+            let view = view(uri, &method, &HeaderMap::new());
+            assert_eq!(view.in_language(Language::Kyrgyz), format!("{here}lang=ky"), "{uri}");
+        }
+    }
+
+    #[test]
+    fn picked_language_precedes_remembered_and_preferred_ones() {
+        let language = |uri, headers: &HeaderMap| view(uri, &Method::GET, headers).t.language;
+        let mut headers = HeaderMap::new();
+        assert_eq!(language("/staff", &headers), Language::English);
+        headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("ky, ru;q=0.5"));
+        assert_eq!(language("/staff", &headers), Language::Kyrgyz);
+        headers.insert(header::COOKIE, HeaderValue::from_static("kassa_language=ru"));
+        assert_eq!(language("/staff", &headers), Language::Russian);
+        assert_eq!(language("/staff?lang=en", &headers), Language::English);
+        assert_eq!(language("/staff?lang=xx", &headers), Language::Russian);
+    }
 }

@@ -20,6 +20,7 @@ use super::{
     matching::compare as compared,
     page::{ErrorPage, Frame, Section},
     statement::{self, StatementError},
+    texts::{Texts, fill},
 };
 use crate::{
     net::page,
@@ -28,7 +29,7 @@ use crate::{
 };
 
 /// Of more payments nothing is said but that the time is too long.
-const MOST: u32 = 100_000;
+pub(super) const MOST: u32 = 100_000;
 const DAY: Millis = 24 * 3600 * 1000;
 
 #[derive(Template)]
@@ -53,23 +54,32 @@ struct Page {
 impl Page {
     /// The columns: how the form calls them, what people read, what was said, and what is known without.
     fn columns(&self) -> [(&'static str, &'static str, &str, &'static str); 5] {
-        let Mapping { order_number, gateway_number, amount, date, status, .. } = &self.mapping;
+        let (t, Mapping { order_number, gateway_number, amount, date, status, .. }) = (self.frame.t, &self.mapping);
         [
-            ("order_number", "Order number", order_number, "order_number"),
-            ("gateway_number", "Gateway's number", gateway_number, "gateway_number"),
-            ("amount", "Amount", amount, "amount"),
-            ("date", "Date", date, "date"),
-            ("status", "Status", status, "status"),
+            ("order_number", t.order_number, order_number, "order_number"),
+            ("gateway_number", t.gateway_number, gateway_number, "gateway_number"),
+            ("amount", t.amount, amount, "amount"),
+            ("date", t.col_date, date, "date"),
+            ("status", t.col_status, status, "status"),
         ]
+    }
+
+    /// The separators: how the form calls them, and what people read.
+    fn separators(&self) -> [(&'static str, &'static str, bool); 4] {
+        let t = self.frame.t;
+        let labels = [t.comma, t.semicolon, t.tab, t.bar];
+        let mut labels = labels.into_iter();
+        SEPARATORS
+            .map(|(word, separator)| (word, labels.next().unwrap_or(word), self.mapping.separator == Some(separator)))
     }
 }
 
 /// The charges of a day, by method and currency.
-struct Sum {
-    day: String,
-    method: &'static str,
-    count: u64,
-    amount: String,
+pub(super) struct Sum {
+    pub(super) day: String,
+    pub(super) method: &'static str,
+    pub(super) count: u64,
+    pub(super) amount: String,
 }
 
 /// The requested days; by default the month so far.
@@ -93,12 +103,12 @@ impl DateRange {
         from..until
     }
 
-    fn period(&self) -> Result<Period, String> {
+    fn period(&self, t: &Texts) -> Result<Period, String> {
         let (from, until) = (labels::first_moment(&self.from), labels::first_moment(&self.until));
         match (from, until) {
             (Some(from), Some(until)) if from < until => Ok(Period { from, until }),
-            (Some(_), Some(_)) => Err("The first day must be before the day that ends the time.".to_owned()),
-            _ => Err("Write days like 2026-11-23.".to_owned()),
+            (Some(_), Some(_)) => Err(t.first_before_last.to_owned()),
+            _ => Err(t.write_days.to_owned()),
         }
     }
 }
@@ -147,10 +157,10 @@ fn compare_with_statement(
     mapping: &Mapping,
 ) -> Response {
     let given = if context.form.get("file").is_empty() { "statement" } else { "file" };
-    match statement::read(context.form.whole(given), mapping) {
+    match statement::read(context.form.whole(given), mapping, context.t()) {
         Ok(statement) => {
             let comparison = compared(charges, &statement, &days.dates());
-            let outcome = Some(ComparisonView::of(&comparison, &statement));
+            let outcome = Some(ComparisonView::of(&comparison, &statement, context.t()));
             let shown = PageContent { outcome, ..PageContent::default() };
             let mut response = answer(context, StatusCode::OK, days, charges, mapping, shown);
             let remember = cookie::remember(&mapping.remembered(), context.admin.is_secure, &context.admin.home);
@@ -170,26 +180,34 @@ pub(super) async fn download(context: RequestContext) -> Result<Response, ErrorP
 
 async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
     let days = DateRange::read(&context.query, context.admin.server.moment().await?);
-    let refused = |problem| ErrorPage::new(StatusCode::BAD_REQUEST, problem);
+    let refused = |problem| ErrorPage::written(StatusCode::BAD_REQUEST, problem);
     let charges = charged(&context, &days).await?.map_err(refused)?;
-    let text = export::to_csv(&charges)
-        .map_err(|_| ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
-    let name = format!("attachment; filename=\"charged-{}-{}.csv\"", days.from, days.until);
+    let text = export::charges(&charges, context.t()).map_err(|_| not_written())?;
+    Ok(csv_file(text, &format!("charged-{}-{}.csv", days.from, days.until)))
+}
+
+pub(super) fn not_written() -> ErrorPage {
+    ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.file_not_written)
+}
+
+/// A CSV file as an answer.
+pub(super) fn csv_file(text: Vec<u8>, name: &str) -> Response {
     let mut response = text.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-    headers.extend(HeaderValue::from_str(&name).ok().map(|name| (header::CONTENT_DISPOSITION, name)));
-    Ok(response)
+    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+    headers.extend(disposition.ok().map(|disposition| (header::CONTENT_DISPOSITION, disposition)));
+    response
 }
 
 /// The charges, or why they cannot be listed.
 async fn charged(context: &RequestContext, days: &DateRange) -> Result<Result<Vec<Charge>, String>, ErrorPage> {
-    let period = match days.period() {
+    let period = match days.period(context.t()) {
         Ok(period) => period,
         Err(problem) => return Ok(Err(problem)),
     };
     let Charges { charges, is_more } = context.admin.server.charges(period, MOST).await?;
-    Ok(if is_more { Err(format!("There are more than {MOST} payments: choose a shorter time.")) } else { Ok(charges) })
+    Ok(if is_more { Err(fill(context.t().too_many_payments, &[&MOST])) } else { Ok(charges) })
 }
 
 /// Nothing comes back that was no day.
@@ -220,6 +238,7 @@ fn answer(
     mapping: &Mapping,
     shown: PageContent,
 ) -> Response {
+    let t = context.t();
     let template = Page {
         frame: context.frame(Section::Reconciliation),
         csrf: context.csrf(),
@@ -229,16 +248,19 @@ fn answer(
         problems: shown.problems,
         names: shown.names,
         mapping: mapping.clone(),
-        overpaid: charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN).map(ChargeView::of).collect(),
-        sums: sums(charges, |charge| (labels::day(charge.at), labels::method(charge.method))),
-        totals: sums(charges, |_| (String::new(), "")),
+        overpaid: {
+            let twice = charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN);
+            twice.map(|charge| ChargeView::of(charge, t)).collect()
+        },
+        sums: sums(charges, t, |charge| (labels::day(charge.at), labels::method(charge.method, t))),
+        totals: sums(charges, t, |_| (String::new(), "")),
         outcome: shown.outcome,
     };
     page(status, &template)
 }
 
 /// Adds up charges by day, method and currency. Different currencies are never added up.
-fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -> Vec<Sum> {
+pub(super) fn sums(charges: &[Charge], t: &Texts, group: impl Fn(&Charge) -> (String, &'static str)) -> Vec<Sum> {
     let mut all: BTreeMap<(String, &'static str, &str), (u64, Option<Decimal>)> = BTreeMap::new();
     for charge in charges {
         let (day, method) = group(charge);
@@ -247,10 +269,10 @@ fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -
         *sum = sum.and_then(|sum| sum.checked_add(charge.amount));
     }
     let sum = |((day, method, currency), (count, sum)): ((String, &'static str, &str), (u64, Option<Decimal>))| Sum {
-        day,
+        day: labels::first_moment(&day).map(|at| labels::shown_day(at, t)).unwrap_or_default(),
         method,
         count,
-        amount: sum.map_or_else(|| format!("too much to add up, {currency}"), |sum| labels::money(sum, currency)),
+        amount: sum.map_or_else(|| fill(t.too_much, &[&currency]), |sum| labels::money(sum, currency, t)),
     };
     all.into_iter().map(sum).collect()
 }

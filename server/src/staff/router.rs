@@ -6,22 +6,23 @@ use axum::{
     Router,
     body::Body,
     extract::{Path, RawPathParams, Request, State, rejection::RawPathParamsRejection},
-    http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::Response,
     routing::{MethodRouter, get, post},
 };
 use futures_util::FutureExt;
+use kassa::Language;
 
 use super::{
     admin_state::{AdminState, StaffUser},
     checkout, checkouts,
     context::RequestContext,
-    day,
+    cookie, day,
     fields::FormFields,
     login,
-    page::{ErrorPage, serve_stylesheet},
-    reconciliation,
+    page::{ErrorPage, LANGUAGE, View, serve_stylesheet},
+    reconciliation, report,
 };
 use crate::{
     http::HttpSettings,
@@ -68,7 +69,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
 }
 
 /// All of them: who may come, where, with how large a form.
-fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 14] {
+fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 16] {
     const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
     const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
     const PUBLIC: RequiredAccess = RequiredAccess::Public;
@@ -77,6 +78,7 @@ fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminStat
         (PUBLIC, "/staff/login", FORM, get(login::form).post(login::log_in)),
         (LOOK, "/staff/logout", FORM, post(login::log_out)),
         (LOOK, "/staff", 0, get(checkouts::list)),
+        (LOOK, "/staff/checkouts.csv", 0, get(checkouts::download)),
         (LOOK, "/staff/checkouts/{checkout}", 0, get(checkout::show)),
         (DECIDE, "/staff/checkouts/{checkout}/ask", FORM, post(checkout::ask)),
         (DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, post(checkout::cancel)),
@@ -84,6 +86,7 @@ fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminStat
         (DECIDE, "/staff/checkouts/{checkout}/refund", FORM, post(checkout::refund)),
         (DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, post(checkout::resolve)),
         (LOOK, "/staff/day", 0, get(day::show)),
+        (LOOK, "/staff/report", 0, get(report::show)),
         (LOOK, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
         (LOOK, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
         (LOOK, "/staff/{*rest}", 0, get(not_found)),
@@ -98,9 +101,9 @@ async fn not_found() -> ErrorPage {
     ErrorPage::not_found()
 }
 
-async fn wrong_method(State(admin): State<Arc<AdminState>>) -> Response {
-    let error = ErrorPage::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
-    error.page(&admin.home, None)
+async fn wrong_method(State(admin): State<Arc<AdminState>>, uri: Uri, headers: HeaderMap) -> Response {
+    let error = ErrorPage::new(StatusCode::METHOD_NOT_ALLOWED, |t| t.wrong_method);
+    error.page(&View::of(&admin.home, &uri, true, &headers), None)
 }
 
 /// The properties of a route that decide on admission.
@@ -116,35 +119,47 @@ struct Route {
 /// Lets a request through to its handler, and shows as a page what is refused before, in it, or by a panic, which was already logged.
 async fn admit(State(route): State<Route>, parameters: Parameters, request: Request, next: Next) -> Response {
     let (started, admin) = (Instant::now(), &route.admin);
-    let answering = AssertUnwindSafe(Box::pin(answer(&route, parameters, request, next))).catch_unwind();
-    let response = answering.await.unwrap_or_else(|_| ErrorPage::failed().page(&admin.home, None));
+    let view = View::of(&admin.home, request.uri(), request.method() == Method::POST, request.headers());
+    let picked = picked_language(request.uri());
+    let answering = AssertUnwindSafe(Box::pin(answer(&route, &view, parameters, request, next))).catch_unwind();
+    let mut response = answering.await.unwrap_or_else(|_| ErrorPage::failed().page(&view, None));
+    if let Some(language) = picked {
+        let remember = cookie::remember_language(language, admin.is_secure, &admin.home);
+        response.headers_mut().append(header::SET_COOKIE, remember);
+    }
     admin.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
     response
 }
 
-async fn answer(route: &Route, parameters: Parameters, request: Request, next: Next) -> Response {
+/// The language that a link picks, for the browser to remember.
+fn picked_language(uri: &Uri) -> Option<Language> {
+    FormFields::parse(uri.query()?.as_bytes()).get(LANGUAGE).parse().ok()
+}
+
+async fn answer(route: &Route, view: &View, parameters: Parameters, request: Request, next: Next) -> Response {
     let admin = &route.admin;
     let from = caller_of(&request, &admin.settings.proxies);
     if let Err(wait) = admin.check_address(from) {
-        return ErrorPage::too_many_requests(wait).page(&admin.home, None);
+        return ErrorPage::too_many_requests(wait).page(view, None);
     }
     let (mut head, body) = request.into_parts();
     let user = match route.access {
         RequiredAccess::Public => None,
         RequiredAccess::Staff(needed) => match admin.user(&head.headers).await {
-            Ok(Some(user)) if user.may < needed => return may_only_look().page(&admin.home, Some(&user)),
+            Ok(Some(user)) if user.may < needed => return may_only_look().page(view, Some(&user)),
             Ok(Some(user)) => Some(user),
-            Ok(None) => return login::login_page(&admin.home, StatusCode::UNAUTHORIZED, None),
-            Err(problem) => return ErrorPage::from(problem).page(&admin.home, None),
+            Ok(None) => return login::login_page(view, StatusCode::UNAUTHORIZED, None),
+            Err(problem) => return ErrorPage::from(problem).page(view, None),
         },
     };
     let form = match form(route, &head, body, user.as_ref()).await {
         Ok(form) => form,
-        Err(error) => return error.page(&admin.home, user.as_ref()),
+        Err(error) => return error.page(view, user.as_ref()),
     };
-    let Ok(parameters) = parameters else { return ErrorPage::not_found().page(&admin.home, user.as_ref()) };
+    let Ok(parameters) = parameters else { return ErrorPage::not_found().page(view, user.as_ref()) };
     let context = RequestContext {
         admin: admin.clone(),
+        view: view.clone(),
         from,
         user: user.clone(),
         headers: head.headers.clone(),
@@ -156,7 +171,7 @@ async fn answer(route: &Route, parameters: Parameters, request: Request, next: N
     head.extensions.insert(context);
     let mut response = next.run(Request::from_parts(head, Body::empty())).await;
     match response.extensions_mut().remove::<ErrorPage>() {
-        Some(error) => error.page(&admin.home, user.as_ref()),
+        Some(error) => error.page(view, user.as_ref()),
         None => response,
     }
 }
@@ -167,10 +182,7 @@ fn named<T: FromStr>(parameters: &RawPathParams, name: &str) -> Option<T> {
 }
 
 fn may_only_look() -> ErrorPage {
-    ErrorPage::new(
-        StatusCode::FORBIDDEN,
-        "Your key lets you look, and change nothing. Ask somebody whose key lets them decide.",
-    )
+    ErrorPage::new(StatusCode::FORBIDDEN, |t| t.look_only)
 }
 
 /// Reads a posted form: from a page of ours and, if somebody is logged in, from a page of that session.
@@ -178,19 +190,18 @@ async fn form(route: &Route, head: &Parts, body: Body, user: Option<&StaffUser>)
     if head.method != Method::POST {
         return Ok(FormFields::default());
     }
-    let foreign =
-        || ErrorPage::new(StatusCode::FORBIDDEN, "This did not come from a page of this session. Open the page again.");
+    let foreign = || ErrorPage::new(StatusCode::FORBIDDEN, |t| t.foreign_form);
     if !route.admin.is_same_origin(&head.headers) {
         return Err(foreign());
     }
     let boundary = boundary(&head.headers);
     if boundary.is_none() && !is_of_media_type(&head.headers, "application/x-www-form-urlencoded") {
-        return Err(ErrorPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
+        return Err(ErrorPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, |t| t.form_expected));
     }
     let read = read_body(body, route.largest_form, route.admin.settings.body_deadline).await;
     let bytes = read.map_err(|error| match error {
-        BodyError::TooLarge => ErrorPage::new(StatusCode::PAYLOAD_TOO_LARGE, "This is too much at once."),
-        BodyError::TooSlow => ErrorPage::new(StatusCode::REQUEST_TIMEOUT, "This came too slowly. Try again."),
+        BodyError::TooLarge => ErrorPage::new(StatusCode::PAYLOAD_TOO_LARGE, |t| t.too_large),
+        BodyError::TooSlow => ErrorPage::new(StatusCode::REQUEST_TIMEOUT, |t| t.too_slow),
         BodyError::Broken => broken(),
     })?;
     let form = match boundary {
@@ -210,5 +221,5 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
 }
 
 fn broken() -> ErrorPage {
-    ErrorPage::new(StatusCode::BAD_REQUEST, "This broke off. Try again.")
+    ErrorPage::new(StatusCode::BAD_REQUEST, |t| t.broke_off)
 }

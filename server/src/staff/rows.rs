@@ -13,6 +13,7 @@ use super::{
     columns::{Columns, plain},
     labels,
     mapping::{Mapping, is_refund, names_refund},
+    texts::{Texts, fill},
 };
 use crate::values::card_number::looks_like_card_number;
 
@@ -96,7 +97,7 @@ pub(super) struct HeadPlace {
 
 impl HeadPlace {
     /// The first line that names what is needed; else the line that looks most like names, for a person to say which is which.
-    pub(super) fn find(text: &str, mapping: &Mapping) -> Self {
+    pub(super) fn find(text: &str, mapping: &Mapping, t: &Texts) -> Self {
         let said = mapping.separator.and_then(|separator| u8::try_from(separator).ok());
         let named = text.lines().find(|line| !is_blank(line)).and_then(named_separator);
         let mut separators: Vec<u8> = said.into_iter().chain(named).collect();
@@ -110,7 +111,7 @@ impl HeadPlace {
             for separator in &separators {
                 let head = record(line, *separator);
                 let here = Self { above, from, separator: *separator };
-                if Columns::of(&head, mapping).is_ok() {
+                if Columns::of(&head, mapping, t).is_ok() {
                     return here;
                 }
                 let likeness = Columns::likeness(&head, mapping);
@@ -164,6 +165,7 @@ pub(super) fn table(text: &str, place: &HeadPlace) -> String {
 pub(super) struct Rows<'a> {
     pub(super) columns: Columns,
     pub(super) mapping: &'a Mapping,
+    pub(super) t: &'a Texts,
     pub(super) amount_name: String,
     /// The number of columns with a name.
     pub(super) width: usize,
@@ -183,7 +185,7 @@ impl Rows<'_> {
         // Reports of several pages name their columns on each of them.
         let is_head = plain(cell(Some(columns.amount))) == self.amount_name;
         if !is_head && self.is_whole_line(cells) {
-            return Err("the whole line is in quotation marks, or its separator is not that of the names.".to_owned());
+            return Err(self.t.st_whole_line.to_owned());
         }
         let is_total = self.is_total(cells);
         if is_head || is_total || self.is_text(cells) {
@@ -197,9 +199,7 @@ impl Rows<'_> {
         // Of `390,` and a comma that separates, nobody can tell which was meant.
         let is_longer = self.separator == ',' && cells.len() > self.width;
         if is_longer || cells.iter().skip(self.width).any(|cell| !cell.is_empty()) {
-            return Err(
-                "there are more cells than names. Is a comma inside an amount taken for a separator?".to_owned()
-            );
+            return Err(self.t.st_more_cells.to_owned());
         }
         let status = cell(columns.status);
         let is_charged = status.is_empty() || self.mapping.is_charged(status);
@@ -208,37 +208,33 @@ impl Rows<'_> {
         }
         let [order_number, gateway_number] = [columns.order_number, columns.gateway_number].map(cell);
         if order_number.is_empty() && gateway_number.is_empty() {
-            return Err("there is no number.".to_owned());
+            return Err(self.t.st_no_number.to_owned());
         }
         let [order_number, gateway_number] = [order_number, gateway_number].map(whole_number);
         if order_number.is_empty() && gateway_number.is_empty() {
-            return Err(
-                "a program for tables has shortened the number. Make its column text, and export again.".to_owned()
-            );
+            return Err(self.t.st_shortened.to_owned());
         }
         let amount_cell = cell(Some(columns.amount));
         let amount = amount::read(amount_cell).map_err(|problem| match problem {
-            AmountError::Unreadable => "the amount is no number.".to_owned(),
-            AmountError::Ambiguous => {
-                format!("the amount {amount_cell} can mean thousands or decimals. Export amounts with two decimals.")
-            }
+            AmountError::Unreadable => self.t.st_no_amount.to_owned(),
+            AmountError::Ambiguous => fill(self.t.st_ambiguous, &[&amount_cell]),
         })?;
         let unit = Decimal::new(1, if self.mapping.is_hundredths { 2 } else { 0 });
-        let value = amount.value.checked_mul(unit).ok_or("the amount is no number.")?;
+        let value = amount.value.checked_mul(unit).ok_or(self.t.st_no_amount)?;
         let column = Some(cell(columns.currency)).filter(|word| !word.is_empty());
         let column = column.map(|word| amount::currency(word).unwrap_or_else(|| shown(&word.to_uppercase())));
         let heading = columns.amount_currency.map(str::to_owned);
         let mut currencies = amount.currency.into_iter().chain(column).chain(heading);
         let currency = currencies.next();
         if currencies.any(|other| Some(&other) != currency.as_ref()) {
-            return Err("the line names two currencies.".to_owned());
+            return Err(self.t.st_two_currencies.to_owned());
         }
         let is_back =
             amount.is_negative || !is_charged || columns.kinds.iter().any(|kind| names_refund(cell(Some(*kind))));
         let written = Some(cell(columns.date)).filter(|_| columns.date.is_some());
         let day = match written.map(|written| (written, day(written))) {
             Some((_, None)) if !self.mapping.date.is_empty() => {
-                return Err("the date does not begin like 2026-11-23 or 23.11.2026.".to_owned());
+                return Err(self.t.st_bad_date.to_owned());
             }
             Some((written, None)) => {
                 self.has_unreadable_day |= !written.is_empty();
@@ -259,8 +255,7 @@ impl Rows<'_> {
             return None;
         }
         let title = self.refunds_below.take()?;
-        matches!(entry, Entry::Payment(_))
-            .then(|| format!("Line {title}: refunds stand below this line: say which they are by a column or a minus."))
+        matches!(entry, Entry::Payment(_)).then(|| fill(self.t.st_at, &[&title, &self.t.st_refunds_below]))
     }
 
     fn numbers<'c>(&self, cells: &'c [String]) -> impl Iterator<Item = &'c str> {

@@ -6,6 +6,7 @@ use super::{
     columns::{Columns, MOST_COLUMNS, clean, plain},
     mapping::Mapping,
     rows::{Entry, HeadPlace, Rows, StatementLine, named_separator, shown, table},
+    texts::{Texts, fill},
 };
 use crate::values::card_number::looks_like_card_number;
 
@@ -91,31 +92,31 @@ impl StatementError {
 ///
 /// # Errors
 /// Lists the problems, line by line. A partly read statement is never compared.
-pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, StatementError> {
-    if let Some(kind) = other_format(text) {
-        let problem = format!("This is {kind}, which cannot be read. Open it and save it as CSV.");
-        return Err(StatementError::because(problem));
+pub(super) fn read(text: &str, mapping: &Mapping, t: &Texts) -> Result<Statement, StatementError> {
+    if let Some(kind) = other_format(text, t) {
+        return Err(StatementError::because(fill(t.st_format, &[&kind])));
     }
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let place = HeadPlace::find(&text, mapping);
+    let place = HeadPlace::find(&text, mapping, t);
     let table = table(&text, &place);
     let mut reader = ReaderBuilder::new().delimiter(place.separator).flexible(true).from_reader(table.as_bytes());
-    let head =
-        reader.headers().map_err(|_| StatementError::because("The names of the columns cannot be read.".to_owned()))?;
+    let head = reader.headers().map_err(|_| StatementError::because(t.st_names_unreadable.to_owned()))?;
     let head = head.clone();
-    let too_many = |at: u64| format!("Line {at}: there are more than {MOST_COLUMNS} cells.");
+    let too_many = |at: u64| fill(t.st_cells, &[&at, &MOST_COLUMNS]);
     if head.len() > MOST_COLUMNS {
         return Err(StatementError::because(too_many(place.above + 1)));
     }
+    let open_quotation = |at: u64| fill(t.st_quotation, &[&at]);
     if has_line_break(&head) {
         return Err(StatementError::because(open_quotation(place.above + 1)));
     }
     let names = || names(&head);
-    let columns = Columns::of(&head, mapping).map_err(|problems| StatementError { problems, names: names() })?;
+    let columns = Columns::of(&head, mapping, t).map_err(|problems| StatementError { problems, names: names() })?;
     let amount_name = head.get(columns.amount).map(plain).unwrap_or_default();
     let mut rows = Rows {
         columns,
         mapping,
+        t,
         amount_name,
         width: head.len(),
         separator: char::from(place.separator),
@@ -130,7 +131,7 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Statement
     }
     for record in reader.records() {
         let Ok(record) = record else {
-            problems.push("A line is no text in UTF-8.".to_owned());
+            problems.push(t.st_not_utf8.to_owned());
             break;
         };
         let at = place.above + record.position().map_or(0, csv::Position::line);
@@ -150,10 +151,10 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Statement
                 problems.extend(rows.unmarked_refunds(&entry));
                 statement.add(entry, at);
             }
-            Err(problem) => problems.push(format!("Line {at}: {problem}")),
+            Err(problem) => problems.push(fill(t.st_at, &[&at, &problem])),
         }
         if statement.is_too_long() {
-            problems = vec![format!("There are more than {MOST} lines: choose a shorter time.")];
+            problems = vec![fill(t.st_too_many, &[&MOST])];
         }
         if problems.len() >= MOST_PROBLEMS || statement.is_too_long() {
             break;
@@ -172,26 +173,26 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Statement
 }
 
 /// Recognizes other formats that programs offer beside CSV, or save under its file name.
-fn other_format(text: &str) -> Option<&'static str> {
+fn other_format(text: &str, t: &Texts) -> Option<&'static str> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let has = |mark: &str| start.starts_with(mark);
     if has("PK\u{3}\u{4}") {
-        return Some("a workbook (XLSX)");
+        return Some(t.st_xlsx);
     }
     // The first bytes of such a file, as letters of Windows-1251.
     if has("РП\u{11}а") {
-        return Some("a workbook (XLS)");
+        return Some(t.st_xls);
     }
     if has("%PDF") {
-        return Some("a PDF file");
+        return Some(t.st_pdf);
     }
     if has("<") {
-        return Some("a web page or XML");
+        return Some(t.st_web);
     }
     if has("1CClientBankExchange") {
-        return Some("1C's file for exchange with a bank");
+        return Some(t.st_1c);
     }
-    text.contains('\0').then_some("no text, or UTF-16 without its mark")
+    text.contains('\0').then_some(t.st_binary)
 }
 
 /// The names in their line. Where there are none, what stands there may be a card number.
@@ -206,10 +207,6 @@ fn has_line_break(record: &StringRecord) -> bool {
     record.iter().any(|field| field.contains(['\n', '\r']))
 }
 
-fn open_quotation(at: u64) -> String {
-    format!("Line {at}: a field goes on over the line's end. Is a quotation mark left open?")
-}
-
 /// Whether nothing is said: separators, spaces, lines that are drawn with signs.
 fn is_empty(text: &str) -> bool {
     !text.contains(char::is_alphanumeric)
@@ -221,10 +218,11 @@ fn cells(record: &StringRecord) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use kassa::Language;
     use time::Date;
 
     use super::*;
-    use crate::staff::{labels, rows::day};
+    use crate::staff::{labels, rows::day, texts::texts};
 
     fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> StatementLine {
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
@@ -232,7 +230,11 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Statement, StatementError> {
-        super::read(text, &Mapping::default())
+        read_with(text, &Mapping::default())
+    }
+
+    fn read_with(text: &str, mapping: &Mapping) -> Result<Statement, StatementError> {
+        super::read(text, mapping, texts(Language::English))
     }
 
     #[test]
@@ -286,7 +288,7 @@ mod tests {
         assert_eq!(unusable.names, ["Основание", "Оборот", "Когда", "Итог"]);
         assert_eq!(unusable.problems.len(), 2, "{unusable:?}");
         let mut mapping = Mapping { separator: Some(';'), is_hundredths: true, ..Mapping::default() };
-        let unusable = super::read(text, &mapping).unwrap_err();
+        let unusable = read_with(text, &mapping).unwrap_err();
         assert_eq!(unusable.names, ["Основание|Оборот|Когда|Итог"], "a person said what stands between columns");
         mapping.separator = Some('|');
         for (field, name) in [
@@ -299,11 +301,11 @@ mod tests {
             *field = name.to_owned();
         }
         let day = Date::from_calendar_date(2026, time::Month::November, 23).ok();
-        let statement = super::read(text, &mapping).unwrap();
+        let statement = read_with(text, &mapping).unwrap();
         assert_eq!((statement.lines, statement.skipped), (vec![StatementLine { day, ..line(2, "a1", "", "390") }], 1));
         mapping.amount = "Баланс".to_owned();
-        assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Баланс"));
-        let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Оборот".into(), ..mapping });
+        assert!(read_with(text, &mapping).unwrap_err().problems[0].contains("Баланс"));
+        let no_day = read_with(&text.replace("23.11", "31.11"), &Mapping { amount: "Оборот".into(), ..mapping });
         assert!(no_day.unwrap_err().problems[0].starts_with("Line 2: the date"));
     }
 
@@ -442,9 +444,9 @@ mod tests {
     #[test]
     fn charged_words_need_a_status_column() {
         let mapping = Mapping { charged: "paid".to_owned(), ..Mapping::default() };
-        let unusable = super::read("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
+        let unusable = read_with("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
         assert!(unusable.problems[0].contains("which column is the status"), "{unusable:?}");
-        assert_eq!(super::read("order_number,amount,status\nx,1,declined", &mapping).unwrap().skipped, 1);
+        assert_eq!(read_with("order_number,amount,status\nx,1,declined", &mapping).unwrap().skipped, 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod aggregate;
 pub mod inputs;
+pub mod listing;
 pub mod outputs;
 pub mod postgres;
 pub mod sqlite;
@@ -14,14 +15,12 @@ use inputs::{
     BeginConfirmation, BeginPayment, CheckoutLookup, ClaimDeliveries, ClaimPolls, ConfirmationOutcome, DeliveryOutcome,
     Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep, TakePrepared,
 };
+use listing::{CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts};
 use outputs::{
     ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
     SkippedEvent, Statistics, SweepOutcome,
 };
-use staff::{
-    Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund, RefundOutcome,
-    StaffSession,
-};
+use staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession};
 
 use crate::{
     checkouts::CheckoutView,
@@ -132,6 +131,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Reads a page of the list of checkouts.
     fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, CheckoutList>;
+
+    /// Adds up what a filter finds, of so many checkouts at most.
+    fn total_checkouts(&self, which: CheckoutFilter, most: u32) -> Stored<'_, CheckoutTotals>;
 
     /// Counts the checkouts that a person has to look at, by why; of each kind up to a limit.
     fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>>;

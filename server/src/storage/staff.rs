@@ -11,7 +11,7 @@ use crate::{
     events::Event,
     payments::exchange::Exchange,
     tokens::{DecidedBy, Permission, TokenHash},
-    values::{ApiKeyId, CheckoutId, CheckoutState, ClaimState, Method, Millis, PaymentId, PaymentState},
+    values::{ApiKeyId, CheckoutId, ClaimState, Method, Millis, PaymentId, PaymentState},
 };
 
 /// The time after which an unknown payment needs a person: most end at the next poll.
@@ -63,39 +63,6 @@ pub enum Need {
     Refused,
 }
 
-/// Which checkouts to list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckoutFilter {
-    /// All.
-    All,
-    /// Those in one state.
-    InState(CheckoutState),
-    /// Those that a person has to look at.
-    NeedPerson,
-    /// Those of which exactly this is the reference, an identifier, or a number of a payment.
-    Matching(String),
-}
-
-/// The place of a checkout in the list (keyset pagination): it stays where it is while others come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// When it was opened.
-    pub opened_at: Millis,
-    /// Which it is.
-    pub id: CheckoutId,
-}
-
-/// A page of the list, the newest first.
-#[derive(Clone, Debug)]
-pub struct ListCheckouts {
-    /// Which ones.
-    pub which: CheckoutFilter,
-    /// Those that come after this one, which are older; from the newest on where there is none.
-    pub after: Option<Place>,
-    /// So many at most.
-    pub most: u32,
-}
-
 /// A checkout of the list.
 #[derive(Clone, Debug)]
 pub struct ListedCheckout {
@@ -103,15 +70,6 @@ pub struct ListedCheckout {
     pub view: CheckoutView,
     /// Why a person has to look at it.
     pub needs: Vec<Need>,
-}
-
-/// A page of the list.
-#[derive(Clone, Debug, Default)]
-pub struct CheckoutList {
-    /// The checkouts.
-    pub checkouts: Vec<ListedCheckout>,
-    /// There are older ones.
-    pub is_more: bool,
 }
 
 /// A question to the gateway with an answer that came once or more often in a row.

@@ -70,7 +70,7 @@ async fn megapay_shows_total_and_is_confirmed_by_pin() {
     assert_eq!(charged["code_expires_at_ms"], payment["code_expires_at_ms"]);
     let person = Visitor::log_in(&served, "Aizada").await;
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
-    for part in ["1. MegaPay", "<dd>7.80 KGS</dd>", "<dd>397.80 KGS</dd>", "PIN valid until"] {
+    for part in ["1. MegaPay", "<dd>7.80\u{a0}som</dd>", "<dd>397.80\u{a0}som</dd>", "PIN valid until"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     for text in [begun.text, right.text, seen.to_string(), events.to_string(), page] {

@@ -46,9 +46,13 @@ async fn reconciliation_finds_each_kind_of_difference() {
     let page = &compared.text;
     let counts = ["matched", "differing", "repeated", "only-there", "only-here"].map(|name| count(page, name));
     assert_eq!(counts, [1, 1, 1, 2, 1], "{page}");
-    assert!(page.contains("1 line was left out") && page.contains("nobodys") && !page.contains("41111111"), "{page}");
+    assert!(page.contains("taken: 1 (Reject)") && page.contains("nobodys") && !page.contains("41111111"), "{page}");
     assert!(checkouts(page).contains(&differs) && checkouts(page).contains(&missing));
-    assert!(page.contains("1170 KGS"), "the sum: {page}");
+    // The statement has 390 twice, 390.01, 7.50 and 1; here are three of 390.
+    for part in ["1,178.51\u{a0}som", "data-difference>8.51\u{a0}som"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("1,170.00\u{a0}som"), "the sum: {page}");
 
     let file = person.get(&served, &format!("/staff/reconciliation.csv?{}", form(&period))).await;
     assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
@@ -90,19 +94,19 @@ async fn day_view_shows_hours_beside_previous_day() {
     let page = person.page(&served, "/staff/day?day=2026-11-23").await;
     for part in [
         "data-end=\"charged\">2<",
-        "data-end=\"not made\">1<",
+        "data-end=\"not_made\">1<",
         "data-end=\"rejected\">0<",
-        "780 KGS",
-        "The day before: 1, 390 KGS",
+        "780.00\u{a0}som",
+        "The day before: 1, 390.00\u{a0}som",
         "<title>Charged payments by hour and method</title>",
         "from=2026-11-23&#38;until=2026-11-24",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let hour = page.split("<th scope=\"row\">00:00</th>").nth(1).unwrap().split("</tr>").next().unwrap();
-    assert!(hour.contains(">2<") && hour.contains(">1<") && hour.contains("780 KGS"), "{hour}");
+    assert!(hour.contains(">2<") && hour.contains(">1<") && hour.contains("780.00\u{a0}som"), "{hour}");
     let page = person.page(&served, "/staff/reconciliation?from=2026-11-23&until=2026-11-24").await;
-    assert!(page.contains("780 KGS") && page.contains("<td class=\"when\">2026-11-23</td>"), "{page}");
+    assert!(page.contains("780.00\u{a0}som") && page.contains("<td class=\"when\">23 Nov 2026</td>"), "{page}");
     let refused = person.get(&served, "/staff/day?day=today").await;
     assert!(refused.status == 400 && refused.text.contains("2026-11-23"), "{refused:?}");
     assert_eq!(person.get(&served, "/staff/day").await.status, 200);
@@ -130,7 +134,7 @@ async fn statement_mapping_is_applied_and_remembered() {
     assert_eq!(compared.status, 200, "{compared:?}");
     let counts = ["matched", "differing", "only-there", "only-here"].map(|name| count(&compared.text, name));
     assert_eq!(counts, [1, 0, 0, 0], "{compared:?}");
-    for part in ["1 line was left out", "1 line is of other days"] {
+    for part in ["taken: 1 (Отказ)", "not of a payment here: 1 (lines 3)"] {
         assert!(compared.text.contains(part), "{part}: {compared:?}");
     }
     let cookie = compared.header("set-cookie").unwrap().split(';').next().unwrap();
@@ -169,8 +173,13 @@ async fn bookkeeping_statement_is_reconciled_as_is() {
         let page = &compared.text;
         let kinds = ["matched", "differing", "repeated", "only-there", "only-here", "refunds"];
         assert_eq!(kinds.map(|kind| count(page, kind)), [1, 0, 0, 1, 0, 1], "{name}: {page}");
-        for part in ["of 2 lines are the same", "Line 2: Выписка ООО", "Line 9: Итого; 1", "90.50 KGS", "1390.50 KGS"]
-        {
+        for part in [
+            "lines are the same here, of 2",
+            "Line 2: Выписка ООО",
+            "Line 9: Итого; 1",
+            "90.50\u{a0}som",
+            "1,390.50\u{a0}som",
+        ] {
             assert!(page.contains(part), "{name}, {part}: {page}");
         }
         assert_eq!(checkouts(page), [checkout.as_str()], "the refund's");
@@ -222,4 +231,35 @@ async fn resolved_pay_form_matches_claimed_number() {
     assert_eq!(counts, [1, 0, 0], "{compared:?}");
     let file = person.get(&served, &format!("/staff/reconciliation.csv?{}", form(&period))).await;
     assert!(file.text.trim_end().ends_with(",\"G-77\""), "{file:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn report_of_a_day_is_of_bishkeks_day() {
+    let served = Served::start().await;
+    for reference in ["night", "noon", "next night"] {
+        paid(&served, reference).await;
+    }
+    // 01:30, 12:00, and 00:30 of the next day in Bishkek.
+    let night = 1_795_375_800_000_i64;
+    let sql = format!(
+        "UPDATE events SET at = {night}; UPDATE checkouts SET opened_at = {night};
+         UPDATE events SET at = {night} + 37800000 WHERE checkout_id = (SELECT id FROM checkouts WHERE reference = 'noon');
+         UPDATE events SET at = {night} + 82800000
+            WHERE checkout_id = (SELECT id FROM checkouts WHERE reference = 'next night');
+         UPDATE checkouts SET is_overpaid = 1, refunds_due = 1 WHERE reference = 'noon'"
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let page = person.page(&served, "/staff/report?day=2026-11-23").await;
+    for part in
+        ["Report of the day 23 Nov 2026", "data-report-total>780.00\u{a0}som", "23 Nov 2026, 12:00:00", "by Aizada"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let (charged, open) = page.split_once("id=\"open\"").unwrap();
+    assert!(open.contains(">noon<") && !open.contains(">night<") && !charged.contains(">night<"), "{page}");
+    let page = person.page(&served, "/staff/report?day=2026-11-24&lang=ru").await;
+    assert!(page.contains("Отчёт за день 24.11.2026") && page.contains("390,00\u{a0}сом"), "{page}");
+    assert!(person.page(&served, "/staff/report?day=2026-11-22").await.contains("Nothing was charged on this day."));
+    assert_eq!(person.get(&served, "/staff/report?day=today").await.status, 400);
 }

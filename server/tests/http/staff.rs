@@ -153,8 +153,9 @@ async fn staff_pages_stay_under_public_path() {
         }
     }
     let path = format!("/kassa/staff/checkouts/{id}");
-    let pages = ["/kassa/staff/day", "/kassa/staff/reconciliation", "/kassa/staff/reconciliation.csv", path.as_str()];
-    assert!(pages.iter().all(|page| visited.contains(*page)), "{visited:?}");
+    let pages = ["day", "report", "reconciliation", "reconciliation.csv", "checkouts.csv"];
+    let pages: Vec<String> = pages.iter().map(|page| format!("/kassa/staff/{page}")).chain([path.clone()]).collect();
+    assert!(pages.iter().all(|page| visited.contains(page)), "{visited:?}");
     let resolve = format!("/payments/{payment}/resolve");
     let decisions = ["/ask", "/cancel", "/refund", "/replay", resolve.as_str()].map(|end| format!("{path}{end}"));
     let others = ["/kassa/staff/logout", "/kassa/staff/reconciliation"].map(str::to_owned);
@@ -310,7 +311,7 @@ async fn staff_list_shows_checkouts_needing_staff() {
     let (top, rest) = start.split_once("Newest checkouts").unwrap();
     assert_eq!(checkouts(top).into_iter().collect::<BTreeSet<_>>(), expected);
     assert_eq!(checkouts(rest).len(), ids.len());
-    for word in ["unknown", "mismatch", "unverifiable", "stuck", "overpaid", "not delivered", "refused"] {
+    for word in ["unknown", "mismatch", "unverifiable", "stuck", "overpaid", "undelivered", "refused"] {
         assert!(start.contains(&format!("data-need=\"{word}\">1</span>")), "{word}: {start}");
     }
 
@@ -362,9 +363,33 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
         let page = person.page(&served, &format!("/staff?{}", form(&[("q", text)]))).await;
         assert_eq!(checkouts(&page), [expected.as_str()], "{text}");
     }
-    for nothing in ["order", "order-1%", "' OR 1=1 --", "G-7"] {
+    // A part of one finds it too, and so do the last digits of the phone.
+    let (part, of_transaction) = (&order_number[4..12], &transaction[2..transaction.len() - 1]);
+    for (text, expected) in [
+        ("order", vec![&by_qr, &id]),
+        ("RDER-", vec![&by_qr, &id]),
+        ("G-7", vec![&id]),
+        (part, vec![&id]),
+        (of_transaction, vec![&by_qr]),
+        ("01", vec![&id]),
+    ] {
+        let page = person.page(&served, &format!("/staff?{}", form(&[("q", text)]))).await;
+        assert_eq!(checkouts(&page).iter().collect::<Vec<_>>(), expected, "{text}");
+    }
+    // Who has a whole number sees that one alone, and can see all that have it in theirs.
+    let longer = paying(&served, "order-12", &mbank()).await.0;
+    let page = person.page(&served, "/staff?q=order-1").await;
+    assert_eq!(checkouts(&page), [id.as_str()]);
+    let all = values(&page, "href=\"/staff?q=order-1&#38;part=1");
+    assert_eq!(all.len(), 1, "{page}");
+    assert_eq!(checkouts(&person.page(&served, "/staff?q=order-1&part=1").await), [longer.as_str(), id.as_str()]);
+    for nothing in ["order-1%", "' OR 1=1 --", "orderx", "99"] {
         let page = person.page(&served, &format!("/staff?{}", form(&[("q", nothing)]))).await;
-        assert!(checkouts(&page).is_empty(), "{nothing}");
+        assert!(checkouts(&page).is_empty() && page.contains("Nothing found."), "{nothing}");
+    }
+    for unusable in ["q=o", "from=2026-11-24&to=2026-11-23", "to=today"] {
+        let refused = person.get(&served, &format!("/staff?{unusable}")).await;
+        assert!(refused.status == 400 && refused.text.contains("role=\"alert\""), "{unusable}: {refused:?}");
     }
     let card = person.get(&served, "/staff?q=4111111111111111").await;
     assert!(card.status == 200 && !shows_the_card(&card.text), "{card:?}");
@@ -397,6 +422,136 @@ async fn checkout_pagination_has_no_gaps() {
         assert!(opened.is_subset(&unique) && pages >= 3, "{pages} pages");
         opened = unique;
     }
+}
+
+/// The checkouts of a page of the list, and where its links lead: to newer ones, and to older ones.
+fn list_of(page: &str) -> (Vec<String>, Option<String>, Option<String>) {
+    let list = page.split("id=\"all\"").nth(1).unwrap();
+    let link = |rel: &str| values(list, &format!("rel=\"{rel}\" href=\"")).into_iter().next();
+    (checkouts(list), link("prev"), link("next"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_leads_back_the_way_it_came() {
+    let served = Served::start().await;
+    for number in 0..120 {
+        served.shop("POST", "/v1/checkouts", &order(&format!("order-{number}"))).await;
+    }
+    served.database().execute("UPDATE checkouts SET opened_at = opened_at / 60000 * 60000", []).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    for filter in ["", "?state=open", "?q=order-", "?method=qr"] {
+        let (first, newer, older) = list_of(&person.page(&served, &format!("/staff{filter}")).await);
+        if filter == "?method=qr" {
+            assert_eq!((first.len(), newer, older), (0, None, None), "nobody has begun to pay");
+            continue;
+        }
+        assert!(newer.is_none() && first.len() == 50, "{filter}");
+        let (second, _, older) = list_of(&person.page(&served, &older.unwrap()).await);
+        let (third, newer, older) = list_of(&person.page(&served, &older.unwrap()).await);
+        assert_eq!((second.len(), third.len(), older), (50, 20, None), "{filter}");
+        let (again, newer, _) = list_of(&person.page(&served, &newer.unwrap()).await);
+        assert_eq!(again, second, "{filter}");
+        let (again, newer, _) = list_of(&person.page(&served, &newer.unwrap()).await);
+        assert_eq!((again, newer), (first, None), "{filter}");
+    }
+}
+
+/// The day of a payment and of its checkout is Bishkek's; the clock is, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_is_filtered_added_up_and_exported() {
+    let served = Served::start().await;
+    for (reference, method) in [("night", "mbank"), ("evening", "mbank"), ("=cmd()", "qr")] {
+        paying(&served, reference, &json!({ "method": method, "phone": PHONE })).await;
+    }
+    // 01:30 on 23 November in Bishkek, which is the evening before in UTC; and 23:30 on that evening in Bishkek.
+    let night = 1_795_375_800_000_i64;
+    let sql = format!(
+        "BEGIN IMMEDIATE; DELETE FROM due; UPDATE checkouts SET opened_at = {night};
+         UPDATE checkouts SET opened_at = {night} - 7200000 WHERE reference = 'evening';
+         UPDATE checkouts SET state = 'paid', amount = '1234.50' WHERE reference = 'night';
+         UPDATE payments SET state = 'charged' WHERE method = 'mbank'; COMMIT"
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let of_day = person.page(&served, "/staff?from=2026-11-23&to=2026-11-23").await;
+    assert!(of_day.contains("night") && !of_day.contains(">evening<"), "{of_day}");
+    for part in ["23 Nov 2026, 01:30:00", "Bishkek time", "2 checkouts, 1 charged payments", "1,234.50\u{a0}som"] {
+        assert!(of_day.contains(part), "{part}: {of_day}");
+    }
+    let before = person.page(&served, "/staff?to=2026-11-22").await;
+    assert!(before.contains("22 Nov 2026, 23:30:00") && !before.contains(">night<"), "{before}");
+    let by_method = person.page(&served, "/staff?method=mbank&from=2026-11-01").await;
+    assert_eq!(list_of(&by_method).0.len(), 2);
+    assert!(by_method.contains("1,624.50\u{a0}som"), "{by_method}");
+
+    let file = person.get(&served, "/staff/checkouts.csv?from=2026-11-23").await;
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert!(file.text.starts_with("\u{feff}\"Opened (Bishkek)\",\"Reference\""), "{file:?}");
+    assert_eq!(file.text.lines().count(), 3, "{file:?}");
+    for part in ["\"2026-11-23 01:30:00\",\"night\"", "\"1234.50\"", ",\"'=cmd()\","] {
+        assert!(file.text.contains(part), "{part}: {file:?}");
+    }
+    let file = person.get(&served, "/staff/checkouts.csv?from=2026-11-23&lang=ru").await;
+    for part in ["\u{feff}\"Открыт (Бишкек)\";\"Номер заказа\"", "\"1234,50\"", "\"оплачен\""]
+    {
+        assert!(file.text.contains(part), "{part}: {file:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn staff_pages_speak_the_picked_language() {
+    let served = Served::start().await;
+    let (id, _) = unknown(&served, "order-1").await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let path = format!("/staff/checkouts/{id}");
+    for (language, wanted) in [("ru", "Что запрошено"), ("ky", "Эмне суралган"), ("en", "What was wanted")]
+    {
+        let answer = person.get(&served, &format!("{path}?lang={language}")).await;
+        let (page, cookie) = (&answer.text, answer.header("set-cookie").unwrap());
+        assert!(page.contains(wanted) && page.contains(&format!("<html lang=\"{language}\">")), "{page}");
+        assert!(cookie.starts_with(&format!("kassa_language={language}; Path=/; HttpOnly;")), "{cookie}");
+        let cookie = cookie.split(';').next().unwrap();
+        let again = Visitor { cookie: format!("{}; {cookie}", person.cookie), ..person.clone() };
+        let remembered = again.page(&served, &path).await;
+        assert!(remembered.contains(wanted), "{remembered}");
+        let links = values(&remembered, &format!("href=\"{path}?"));
+        assert_eq!(links.len(), 2, "the two other languages: {links:?}");
+    }
+    let preferred = [("cookie", person.cookie.as_str()), ("accept-language", "ky;q=0.9, de")];
+    assert!(served.send("GET", &path, &preferred, "").await.text.contains("Эмне суралган"));
+    let stranger = served.send("GET", "/staff?lang=ru", &[], "").await;
+    assert!(stranger.status == 401 && stranger.text.contains("Ключ сотрудника"), "{stranger:?}");
+}
+
+/// A person sees what to do first, what was expected beside what was reported, and who may decide.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn doubtful_report_is_shown_beside_the_order() {
+    let served = Served::start().await;
+    let (id, payment) = paying(&served, "order-1", &mbank()).await;
+    let payment = payment["id"].as_str().unwrap().to_owned();
+    let sql = format!(
+        "BEGIN IMMEDIATE; DELETE FROM due; UPDATE payments SET state = 'mismatch', is_in_doubt = 1;
+         INSERT INTO exchanges (payment_id, number, asked, outcome, first_at, last_at, times) VALUES
+            ('{payment}', 90, 'status', 'pending', 1795375800000, 1795375800000, 3),
+            ('{payment}', 91, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795375900000, 1795375900000, 1),
+            ('{payment}', 92, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795376000000, 1795376000000, 4);
+         COMMIT"
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let decider = Visitor::log_in(&served, "Aizada").await;
+    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let path = format!("/staff/checkouts/{id}");
+    let (page, looked_at) = (decider.page(&served, &path).await, looker.page(&served, &path).await);
+    for part in
+        ["Expected beside reported", "390.00\u{a0}som", "391.50\u{a0}som", "Compare what was expected", "Aizada"]
+    {
+        assert!(page.contains(part) && looked_at.contains(part), "{part}: {page}");
+    }
+    let comparison = page.split("class=\"stacked comparison\"").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(comparison.matches("class=\"wrong\"").count(), 1, "{comparison}");
+    assert!(page.contains("×5, until 23 Nov 2026, 01:33:20") && page.contains("×3, until"), "{page}");
+    assert!(!page.contains("(reported:") && !page.contains("no button here"), "{page}");
+    assert!(looked_at.contains("no button here") && !looked_at.contains("name=\"outcome\""), "{looked_at}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

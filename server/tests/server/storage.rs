@@ -21,9 +21,10 @@ use kassa_server::{
             PollResult, Report, Resolve, SendOutcome, SendResult, Slots, StatusReport, Sweep, TakePrepared,
             WalletTerms,
         },
+        listing::{CheckoutFilter, ListCheckouts, Place, Start, TextFilter},
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
-        staff::{CheckoutFilter, ListCheckouts, Need, StoredExchange},
+        staff::{Need, Period, StoredExchange},
     },
 };
 use kassa_test_postgres::Database;
@@ -200,7 +201,7 @@ macro_rules! suite {
 }
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 42] = suite![
+const SUITE: [(&str, Check); 43] = suite![
     reference_opens_one_checkout,
     number_of_other_payment_is_not_adopted,
     charge_in_doubt_blocks_other_payment,
@@ -240,6 +241,7 @@ const SUITE: [(&str, Check); 42] = suite![
     event_without_action_is_skipped,
     refused_event_is_redelivered_in_order,
     unselected_event_kinds_are_not_delivered,
+    checkouts_are_listed_by_filter_in_pages,
     statistics_count_current_state,
     write_check_succeeds,
     retention_deletes_expired_data,
@@ -265,6 +267,86 @@ fn postgres_passes_the_suite() {
         println!("{name}");
         check(&storage, &Calendar::of(database));
     }
+}
+
+fn whole(text: &str) -> CheckoutFilter {
+    CheckoutFilter { text: Some(TextFilter::Whole(text.to_owned())), ..CheckoutFilter::default() }
+}
+
+fn part(text: &str) -> CheckoutFilter {
+    CheckoutFilter { text: Some(TextFilter::Part(text.to_owned())), ..CheckoutFilter::default() }
+}
+
+fn listed_ids(storage: &dyn Storage, which: &CheckoutFilter, start: Start, most: u32) -> Vec<CheckoutId> {
+    let list = ListCheckouts { which: which.clone(), start, most };
+    let found = block_on(storage.list_checkouts(list)).unwrap();
+    assert_eq!(found.searched_to, None);
+    found.checkouts.into_iter().map(|listed| listed.view.checkout.id).collect()
+}
+
+fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Calendar) {
+    let opened_at = |number: u8| {
+        let view = block_on(storage.checkout(CheckoutLookup::Id(id(number)))).unwrap().unwrap();
+        view.checkout.opened_at
+    };
+    for number in 1..=5 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        calendar.pass(Duration::from_secs(60));
+    }
+    let mbank = BeginPayment { phone_last2: Some("01".to_owned()), ..begin(1, 1, Method::Mbank) };
+    block_on(storage.begin_payment(mbank)).unwrap();
+    block_on(storage.begin_payment(begin(2, 2, Method::Qr))).unwrap();
+    block_on(storage.cancel_checkout(id(5), None)).unwrap();
+
+    let all = CheckoutFilter::default();
+    let place = |number: u8| Place { opened_at: opened_at(number), id: id(number) };
+    let (older, newer) = (|number| Start::OlderThan(place(number)), |number| Start::NewerThan(place(number)));
+    assert_eq!(listed_ids(storage, &all, Start::Newest, 2), [id(5), id(4)]);
+    assert_eq!(listed_ids(storage, &all, older(4), 2), [id(3), id(2)]);
+    assert_eq!(listed_ids(storage, &all, newer(2), 2), [id(4), id(3)], "right before it, the newest first");
+    let opened = Some(Period { from: opened_at(2), until: opened_at(4) });
+    let of_time = CheckoutFilter { opened, ..all.clone() };
+    assert_eq!(listed_ids(storage, &of_time, Start::Newest, 9), [id(3), id(2)]);
+    assert_eq!(listed_ids(storage, &of_time, older(3), 9), [id(2)]);
+    assert_eq!(listed_ids(storage, &of_time, newer(1), 9), [id(3), id(2)]);
+    for (which, expected) in [
+        (CheckoutFilter { state: Some(CheckoutState::Cancelled), ..all.clone() }, vec![id(5)]),
+        (CheckoutFilter { state: Some(CheckoutState::Open), opened, ..all.clone() }, vec![id(3), id(2)]),
+        (CheckoutFilter { method: Some(Method::Mbank), ..all.clone() }, vec![id(1)]),
+        (CheckoutFilter { method: Some(Method::Qr), ..of_time.clone() }, vec![id(2)]),
+        (CheckoutFilter { needs_person: true, ..all.clone() }, vec![]),
+        (whole("order-3"), vec![id(3)]),
+        (CheckoutFilter { state: Some(CheckoutState::Cancelled), ..whole("order-3") }, vec![]),
+        (whole("order-"), vec![]),
+        (part("RDER-"), vec![id(5), id(4), id(3), id(2), id(1)]),
+        (CheckoutFilter { method: Some(Method::Qr), ..part("order") }, vec![id(2)]),
+        (part(&payment_id(1).to_string()[6..20]), vec![id(1)]),
+        (part("01"), vec![id(1)]),
+        (part("02"), vec![]),
+        (part("%"), vec![]),
+    ] {
+        assert_eq!(listed_ids(storage, &which, Start::Newest, 9), expected, "{which:?}");
+        let totals = block_on(storage.total_checkouts(which.clone(), 9)).unwrap();
+        assert_eq!((totals.count, totals.counted_to), (expected.len() as u64, None), "{which:?}");
+        let newer_ones: Vec<_> = expected.into_iter().filter(|one| *one != id(1)).collect();
+        assert_eq!(listed_ids(storage, &which, newer(1), 9), newer_ones, "{which:?}");
+    }
+    let totals = block_on(storage.total_checkouts(all.clone(), 3)).unwrap();
+    assert_eq!((totals.count, totals.counted_to), (3, Some(opened_at(3))), "the newest alone were counted");
+
+    let outcome = Resolve {
+        payment: payment_id(2),
+        resolution: Resolution::Charged,
+        reason: "seen".into(),
+        by: "Aizada".into(),
+        seen: None,
+    };
+    let unknown = SendResult::Unknown { reference: PaymentRef::qr(Some(39_000)) };
+    block_on(storage.record_send_outcome(sent(2, 2, unknown))).unwrap();
+    block_on(storage.resolve(outcome)).unwrap();
+    let totals = block_on(storage.total_checkouts(all, 9)).unwrap();
+    let charged: Vec<_> = totals.charged.iter().map(|one| (one.method, one.count, one.sum)).collect();
+    assert_eq!(charged, [(Method::Qr, 1, Some(390.into()))]);
 }
 
 fn reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
@@ -942,11 +1024,9 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
     assert_eq!((state(storage, 1, 1), listed().listed.needs), (PaymentState::Unverifiable, vec![Need::Unverifiable]));
     let needs = block_on(storage.count_needs()).unwrap();
     assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Mismatch, 0)), "{needs:?}");
-    let need_person = ListCheckouts { which: CheckoutFilter::NeedPerson, after: None, most: 10 };
-    assert_eq!(block_on(storage.list_checkouts(need_person)).unwrap().checkouts.len(), 1);
-    let called = CheckoutFilter::Matching("GW-3".into());
-    let called = block_on(storage.list_checkouts(ListCheckouts { which: called, after: None, most: 10 })).unwrap();
-    assert_eq!(called.checkouts.len(), 1);
+    let need_person = CheckoutFilter { needs_person: true, ..CheckoutFilter::default() };
+    assert_eq!(listed_ids(storage, &need_person, Start::Newest, 10), [id(1)]);
+    assert_eq!(listed_ids(storage, &whole("GW-3"), Start::Newest, 10), [id(1)]);
     // Two charges of one form, in one answer.
     calendar.pass(Duration::from_secs(60));
     record(&|reference| Report::Charged(Box::new(reference.clone())));

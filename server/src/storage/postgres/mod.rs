@@ -6,6 +6,7 @@ mod aggregates;
 mod checkouts;
 mod connections;
 mod horizon;
+mod listing;
 mod maintenance;
 mod migrations;
 mod needs;
@@ -35,15 +36,13 @@ use super::{
         DeliveryOutcome, Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep,
         TakePrepared,
     },
+    listing::{CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts},
     outputs::{
         ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
         SkippedEvent, Statistics, SweepOutcome,
     },
     sqlite::connection::DatabaseFile,
-    staff::{
-        Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
-        RefundOutcome, StaffSession,
-    },
+    staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
 };
 use crate::{
     checkouts::CheckoutView,
@@ -254,7 +253,13 @@ impl Storage for PostgresStorage {
     }
 
     fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, CheckoutList> {
-        self.run("list_checkouts", Kind::Read, list, |db, list| Box::pin(staff::list(db, list)))
+        self.run("list_checkouts", Kind::Read, list, |db, list| Box::pin(listing::list(db, list)))
+    }
+
+    fn total_checkouts(&self, which: CheckoutFilter, most: u32) -> Stored<'_, CheckoutTotals> {
+        self.run("total_checkouts", Kind::Read, (which, most), |db, (which, most)| {
+            Box::pin(listing::totals(db, which, *most))
+        })
     }
 
     fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>> {

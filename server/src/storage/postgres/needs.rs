@@ -14,10 +14,10 @@ use crate::{
 /// That so many need a person is all that anybody needs to know.
 const MOST_COUNTED: i64 = 10_000;
 
-/// All that need a person, with a limit for each reason.
+/// All that need a person, with a limit for each reason; `$10` is since when unknown ones have been so for too long.
 macro_rules! all {
     () => {
-        "(SELECT checkout_id AS id FROM payments WHERE unknown_since <= $4 LIMIT 10000)
+        "(SELECT checkout_id AS id FROM payments WHERE unknown_since <= $10 LIMIT 10000)
         UNION (SELECT checkout_id FROM payments WHERE state = 'mismatch' LIMIT 10000)
         UNION (SELECT checkout_id FROM payments WHERE is_in_doubt AND state <> 'mismatch' LIMIT 10000)
         UNION (SELECT checkout_id FROM payments WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT 10000)

@@ -1,4 +1,4 @@
-//! Transactions of the staff's pages: sessions, lists, a checkout's history, and what was charged.
+//! Transactions of the staff's pages: sessions, what needs a person, a checkout's history, and what was charged.
 
 use tokio_postgres::Row;
 
@@ -10,15 +10,12 @@ use crate::{
     checkouts::CheckoutView,
     events::EventKind,
     storage::staff::{
-        Adding, Charge, Charges, CheckoutFilter, CheckoutList, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION,
-        ListCheckouts, ListedCheckout, ListedClaim, Need, NewStaffSession, Period, StaffSession, UNKNOWN_FOR,
+        Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim, Need,
+        NewStaffSession, Period, StaffSession, UNKNOWN_FOR,
     },
     tokens::TokenHash,
     values::{CheckoutId, Millis},
 };
-
-/// After all identifiers.
-const PAST_ALL: &str = "~";
 
 const ADD_SESSION: &str = "INSERT INTO staff_sessions (hash, key_id, made_at, used_at, expires_at)
     SELECT $1, id, at, at, at + $3 FROM api_keys, (SELECT now_ms() AS at) AS moment
@@ -53,58 +50,8 @@ pub(super) async fn end_session(db: &Session, hash: &TokenHash) -> Result<(), Pr
     Ok(())
 }
 
-/// A page of those of a condition, from a set that is named.
-macro_rules! page {
-    ($from:expr, $condition:literal) => {
-        concat!(
-            "SELECT checkouts.id FROM ",
-            $from,
-            " WHERE ",
-            $condition,
-            " AND (checkouts.opened_at, checkouts.id) < ($1, $2)
-             ORDER BY checkouts.opened_at DESC, checkouts.id DESC LIMIT $3"
-        )
-    };
-}
-const ALL: &str = page!("checkouts", "TRUE");
-const IN_STATE: &str = page!("checkouts", "checkouts.state = $4");
-const NEED_PERSON: &str =
-    page!(concat!("(", needs::all!(), ") AS found JOIN checkouts ON checkouts.id = found.id"), "TRUE");
-/// Whatever a person may have in hand; each looked up in an index.
-const CALLED: &str = page!(
-    "(SELECT id FROM checkouts WHERE id = $4
-    UNION SELECT id FROM checkouts WHERE reference = $4
-    UNION SELECT checkout_id FROM payments WHERE id = $4
-    UNION SELECT checkout_id FROM payments WHERE order_number = $4
-    UNION SELECT checkout_id FROM payments WHERE gateway_number = $4
-    UNION SELECT checkout_id FROM payments WHERE transaction_id = $4
-    UNION SELECT payments.checkout_id FROM taken_numbers
-        JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = $4
-    UNION SELECT payments.checkout_id FROM claims
-        JOIN payments ON payments.id = claims.payment_id WHERE claims.number = $4)
-    AS found JOIN checkouts ON checkouts.id = found.id",
-    "TRUE"
-);
-
-pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutList, Problem> {
-    let unknown_since = unknown_since(db).await?;
-    let (before, id) =
-        list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
-    let most = i64::from(list.most) + 1;
-    let rows = match &list.which {
-        CheckoutFilter::All => db.rows(ALL, &[&before, &id, &most]).await,
-        CheckoutFilter::InState(state) => db.rows(IN_STATE, &[&before, &id, &most, &<&str>::from(*state)]).await,
-        CheckoutFilter::NeedPerson => db.rows(NEED_PERSON, &[&before, &id, &most, &unknown_since]).await,
-        CheckoutFilter::Matching(text) => db.rows(CALLED, &[&before, &id, &most, text]).await,
-    }?;
-    let ids =
-        rows.iter().take(list.most as usize).map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<_>, Problem>>()?;
-    let views = rows::views(db, &ids).await?;
-    Ok(CheckoutList { checkouts: listed(db, views, unknown_since).await?, is_more: rows.len() > list.most as usize })
-}
-
 /// Payments that became unknown before this moment have been so for too long.
-async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
+pub(super) async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
     let now: Millis = first(Some(&db.rows("SELECT now_ms()", &[]).await?))?;
     Ok(now.saturating_sub(UNKNOWN_FOR))
 }
@@ -114,7 +61,11 @@ pub(super) async fn count_needs(db: &Session) -> Result<Vec<(Need, u64)>, Proble
     needs::count(db, unknown_since(db).await?).await
 }
 
-async fn listed(db: &Session, views: Vec<CheckoutView>, unknown_since: Millis) -> Result<Vec<ListedCheckout>, Problem> {
+pub(super) async fn listed(
+    db: &Session,
+    views: Vec<CheckoutView>,
+    unknown_since: Millis,
+) -> Result<Vec<ListedCheckout>, Problem> {
     let mut needs = needs::of(db, &views, unknown_since).await?;
     let one = |view: CheckoutView| {
         let needs = needs.remove(view.checkout.id.as_str()).unwrap_or_default();

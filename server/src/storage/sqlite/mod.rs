@@ -5,6 +5,7 @@ mod aggregates;
 mod checkouts;
 pub mod connection;
 pub mod executor;
+mod listing;
 mod maintenance;
 mod outbox;
 mod payments;
@@ -29,14 +30,12 @@ use super::{
         DeliveryOutcome, Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep,
         TakePrepared,
     },
+    listing::{CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts},
     outputs::{
         ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
         SkippedEvent, Statistics, SweepOutcome,
     },
-    staff::{
-        Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
-        RefundOutcome, StaffSession,
-    },
+    staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
 };
 use crate::{
     checkouts::CheckoutView,
@@ -247,7 +246,11 @@ impl Storage for SqliteStorage {
     }
 
     fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, CheckoutList> {
-        self.read("list_checkouts", move |db| staff::list(db, &list))
+        self.read("list_checkouts", move |db| listing::list(db, &list))
+    }
+
+    fn total_checkouts(&self, which: CheckoutFilter, most: u32) -> Stored<'_, CheckoutTotals> {
+        self.read("total_checkouts", move |db| listing::totals(db, &which, most))
     }
 
     fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>> {

@@ -1,6 +1,6 @@
-//! Transactions of the staff's pages: sessions, lists, a checkout's history, money that was given back, and what was charged.
+//! Transactions of the staff's pages: sessions, what needs a person, a checkout's history, money that was given back, and what was charged.
 
-use rusqlite::{Connection, OptionalExtension, ToSql};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{
     aggregates,
@@ -15,9 +15,8 @@ use crate::{
         StorageError,
         aggregate::resolution,
         staff::{
-            Adding, Charge, Charges, CheckoutFilter, CheckoutList, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION,
-            ListCheckouts, ListedCheckout, ListedClaim, Need, NewStaffSession, Period, RecordRefund, RefundOutcome,
-            StaffSession, UNKNOWN_FOR,
+            Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim,
+            Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession, UNKNOWN_FOR,
         },
     },
     tokens::TokenHash,
@@ -26,12 +25,10 @@ use crate::{
 
 /// That so many need a person is all that anybody needs to know.
 const MOST_COUNTED: u32 = 10_000;
-/// After all identifiers.
-const PAST_ALL: &str = "~";
 
 /// Where those stand that need a person for one reason: in a partial index that holds little more. Its name is said, as for
 /// `DISTINCT` the planner would rather walk the whole table in order.
-struct Needing {
+pub(super) struct Needing {
     need: Need,
     table: &'static str,
     index: &'static str,
@@ -40,7 +37,7 @@ struct Needing {
     condition: &'static str,
 }
 
-const NEEDS: [Needing; 7] = [
+pub(super) const NEEDS: [Needing; 7] = [
     Needing {
         need: Need::Unknown,
         table: "payments",
@@ -94,40 +91,28 @@ const NEEDS: [Needing; 7] = [
 
 impl Needing {
     /// All of them.
-    fn all(&self) -> String {
+    pub(super) fn all(&self) -> String {
         let Self { table, index, id, condition, .. } = self;
         format!("SELECT {id} AS id FROM {table} INDEXED BY {index} WHERE {condition}")
     }
 
     /// So many of them at most, each once.
-    fn counted(&self) -> String {
+    pub(super) fn counted(&self) -> String {
         format!("SELECT COUNT(*) FROM (SELECT DISTINCT id FROM ({}) LIMIT ?2)", self.all())
     }
 
     /// Whether one checkout is among them.
-    fn is_one(&self) -> String {
+    pub(super) fn is_one(&self) -> String {
         let Self { table, id, condition, .. } = self;
         format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE {condition} AND {id} = ?2)")
     }
 }
 
-/// All that need a person, with a limit for each reason.
-fn need_person() -> String {
-    let most = |need: Needing| format!("SELECT id FROM ({} LIMIT {MOST_COUNTED})", need.all().replace("?1", "?4"));
-    among(&NEEDS.map(most).join(" UNION "))
+/// All that need a person, with a limit for each reason; `?10` is since when unknown ones have been so for too long.
+pub(super) fn need_person() -> String {
+    let most = |need: Needing| format!("SELECT id FROM ({} LIMIT {MOST_COUNTED})", need.all().replace("?1", "?10"));
+    NEEDS.map(most).join(" UNION ")
 }
-
-/// Whatever a person may have in hand; each looked up in an index.
-const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?1
-    UNION SELECT id FROM checkouts WHERE reference = ?1
-    UNION SELECT checkout_id FROM payments WHERE id = ?1
-    UNION SELECT checkout_id FROM payments WHERE order_number = ?1
-    UNION SELECT checkout_id FROM payments WHERE gateway_number = ?1
-    UNION SELECT checkout_id FROM payments WHERE transaction_id = ?1
-    UNION SELECT payments.checkout_id FROM taken_numbers
-        JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = ?1
-    UNION SELECT payments.checkout_id FROM claims
-        JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ?1";
 
 /// Word for word as the index has it: only then is the index used.
 macro_rules! ends {
@@ -137,7 +122,7 @@ macro_rules! ends {
     };
 }
 
-const CHARGES: &str = concat!(
+pub(super) const CHARGES: &str = concat!(
     "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
         payments.method, payments.reference, checkouts.amount, checkouts.currency,
         (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id AND kind <> 'page'), checkouts.is_overpaid
@@ -152,7 +137,7 @@ const CHARGES: &str = concat!(
 );
 
 /// The state that the event led to, as a person decides both ways.
-const ENDS: &str = concat!(
+pub(super) const ENDS: &str = concat!(
     "SELECT events.at, json_extract(events.body, '$.data.payment.state'), payments.method, checkouts.amount,
         checkouts.currency
     FROM events
@@ -205,54 +190,16 @@ pub(super) fn end_session(db: &Connection, hash: &TokenHash) -> Result<(), Stora
     Ok(())
 }
 
-pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<CheckoutList, StorageError> {
-    let unknown_since = unknown_since(db)?;
-    let (before, id) =
-        list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
-    let most = list.most.saturating_add(1);
-    let place: [&dyn ToSql; 3] = [&before, &id, &most];
-    let ids = match &list.which {
-        CheckoutFilter::All => listed(db, "checkouts", "TRUE", &place),
-        CheckoutFilter::InState(state) => {
-            listed(db, "checkouts", "checkouts.state = ?4", &with(place, &<&str>::from(*state)))
-        }
-        CheckoutFilter::NeedPerson => listed(db, &need_person(), "TRUE", &with(place, &unknown_since)),
-        CheckoutFilter::Matching(text) => listed(db, &among(&CALLED.replace("?1", "?4")), "TRUE", &with(place, text)),
-    }?;
-    let is_more = ids.len() > list.most as usize;
-    let one = |id: &String| listed_one(db, &read(id, "checkout")?, unknown_since);
-    let checkouts = ids.iter().take(list.most as usize).map(one).collect::<Result<_, _>>()?;
-    Ok(CheckoutList { checkouts, is_more })
-}
-
-/// The checkouts of a small set, which is read first.
-fn among(set: &str) -> String {
-    format!("({set}) AS found CROSS JOIN checkouts ON checkouts.id = found.id")
-}
-
-fn with<'a>(place: [&'a dyn ToSql; 3], one: &'a dyn ToSql) -> [&'a dyn ToSql; 4] {
-    let [before, id, most] = place;
-    [before, id, most, one]
-}
-
-fn listed(db: &Connection, from: &str, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<String>, StorageError> {
-    let mut statement = db.prepare_cached(&page(from, condition))?;
-    Ok(statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?)
-}
-
-fn page(from: &str, condition: &str) -> String {
-    format!(
-        "SELECT checkouts.id FROM {from} WHERE {condition} AND (checkouts.opened_at, checkouts.id) < (?1, ?2)
-         ORDER BY checkouts.opened_at DESC, checkouts.id DESC LIMIT ?3"
-    )
-}
-
 /// Payments that became unknown before this moment have been so for too long.
-fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
+pub(super) fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
     Ok(now(db)?.saturating_sub(UNKNOWN_FOR))
 }
 
-fn listed_one(db: &Connection, id: &CheckoutId, unknown_since: Millis) -> Result<ListedCheckout, StorageError> {
+pub(super) fn listed_one(
+    db: &Connection,
+    id: &CheckoutId,
+    unknown_since: Millis,
+) -> Result<ListedCheckout, StorageError> {
     let view = existing_view(db, id)?;
     let mut needs = Vec::new();
     for known in &NEEDS {
@@ -343,47 +290,4 @@ pub(super) fn ends(db: &Connection, period: Period, most: u32) -> Result<Ends, S
         adding.add(End { at: row.get(0)?, state: text(1)?, method: text(2)?, amount: text(3)?, currency: text(4)? });
     }
     adding.ends(read_so_far > most)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::storage::sqlite::connection::open_in_memory;
-
-    /// The indexes that hold a small part of a table.
-    fn partial_indexes(db: &Connection) -> Vec<String> {
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '% WHERE %'";
-        db.prepare(sql).unwrap().raw_query().mapped(|row| row.get(0)).collect::<Result<_, _>>().unwrap()
-    }
-
-    /// At a million rows, reading a table or one of its whole indexes, or sorting what was found in one, would take a hundred
-    /// times as long. These are the texts that are really asked.
-    #[test]
-    fn staff_queries_never_scan_a_full_table() {
-        let db = open_in_memory(Arc::new(|| 0)).unwrap();
-        let lists = [page("checkouts", "TRUE"), page("checkouts", "checkouts.state = ?4")];
-        let sorted = lists.len();
-        let small = partial_indexes(&db);
-        let needs = NEEDS.iter().flat_map(|need| [need.all(), need.counted(), need.is_one()]);
-        let found = [
-            page(&need_person(), "TRUE"),
-            page(&among(&CALLED.replace("?1", "?4")), "TRUE"),
-            CHARGES.to_owned(),
-            ENDS.to_owned(),
-        ];
-        for (at, sql) in lists.into_iter().chain(needs).chain(found).enumerate() {
-            let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();
-            let is_small = |step: &str| small.iter().any(|index| step.ends_with(&format!(" INDEX {index}")));
-            let is_kept_aside = |step: &str| step.starts_with("SCAN found") || step.starts_with("SCAN (subquery");
-            let is_whole = |step: &String| {
-                step.starts_with("SCAN") && !is_small(step) && !is_kept_aside(step) && step != "SCAN CONSTANT ROW"
-            };
-            assert!(!steps.iter().any(is_whole), "{sql}: {steps:?}");
-            let is_sorted = |step: &String| step.contains("TEMP B-TREE FOR ORDER BY");
-            assert!(at >= sorted || !steps.iter().any(is_sorted), "{sql}: {steps:?}");
-        }
-    }
 }

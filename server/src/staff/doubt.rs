@@ -1,0 +1,50 @@
+//! A report of the gateway's that cannot be believed: what was expected beside what was reported.
+
+use kassa::Decimal;
+
+use super::{labels, texts::Texts};
+use crate::{checkouts::Checkout, payments::Payment, storage::staff::StoredExchange};
+
+/// One value on both sides.
+pub(super) struct Comparison {
+    pub(super) name: &'static str,
+    pub(super) expected: String,
+    /// Nothing if the gateway did not report it.
+    pub(super) reported: Option<String>,
+    /// It is what does not match.
+    pub(super) differs: bool,
+}
+
+/// Of a payment in doubt, by its last report that cannot be believed. A report that an older program kept has no values.
+pub(super) fn comparison(
+    checkout: &Checkout,
+    payment: &Payment,
+    exchanges: &[StoredExchange],
+    t: &Texts,
+) -> Vec<Comparison> {
+    if !payment.is_in_doubt && !payment.state.is_in_doubt() {
+        return Vec::new();
+    }
+    let has_values = |stored: &&StoredExchange| {
+        ["amount", "currency", "orderNumber"].iter().any(|name| stored.exchange.reported(name).is_some())
+    };
+    let Some(last) = exchanges.iter().rev().find(has_values) else { return Vec::new() };
+    let exchange = &last.exchange;
+    // The fields that differ stand behind the word.
+    let fields = exchange.verdict().strip_prefix("mismatch: ").unwrap_or_default();
+    let differs = |name: &str| fields.split(", ").any(|field| field == name);
+    let currency = exchange.reported("currency").unwrap_or(&checkout.currency);
+    let amount = |text: &str| match text.parse::<Decimal>() {
+        Ok(amount) => labels::money(amount, currency, t),
+        Err(_) => text.to_owned(),
+    };
+    let line = |name, field, expected, reported| Comparison { name, expected, reported, differs: differs(field) };
+    let number = payment.reference.order_number.clone().unwrap_or_default();
+    let expected = labels::money(checkout.amount, &checkout.currency, t);
+    let reported = |name: &str| exchange.reported(name).map(str::to_owned);
+    vec![
+        line(t.amount, "amount", expected, exchange.reported("amount").map(amount)),
+        line(t.currency, "currency", checkout.currency.clone(), reported("currency")),
+        line(t.order_number, "orderNumber", number, reported("orderNumber")),
+    ]
+}

@@ -1,0 +1,246 @@
+//! The staff's list of checkouts: its pages, by a filter, and their totals.
+
+use tokio_postgres::types::ToSql;
+
+use super::{
+    needs, rows,
+    session::{Problem, Session},
+    staff::{listed, unknown_since},
+};
+use crate::{
+    storage::listing::{
+        Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, MOST_SEARCHED, Place, Start, TextFilter,
+        Totalling,
+    },
+    values::Millis,
+};
+
+/// Any state where none is asked for. Of a small set the state decides afterwards.
+macro_rules! any_state {
+    () => {
+        "($6::text IS NULL OR checkouts.state = $6)"
+    };
+}
+
+/// Places between which checkouts are, in an order.
+macro_rules! between {
+    ($direction:literal) => {
+        concat!(
+            " AND (checkouts.opened_at, checkouts.id) < ($1, $2) AND (checkouts.opened_at, checkouts.id) > ($3, $4)
+             ORDER BY checkouts.opened_at ",
+            $direction,
+            ", checkouts.id ",
+            $direction
+        )
+    };
+}
+
+/// A page of those of a condition, from a set that is named. What no index tells: a method, a part of a number, the last digits of a
+/// phone or a card. `OFFSET 0` keeps the planner from reading all payments instead of one checkout's.
+macro_rules! page {
+    ($from:expr, $condition:expr, $direction:literal) => {
+        concat!(
+            "SELECT checkouts.id FROM ",
+            $from,
+            " WHERE ",
+            $condition,
+            " AND ($7::text IS NULL OR EXISTS (SELECT 1 FROM payments
+                    WHERE payments.checkout_id = checkouts.id AND payments.method = $7 OFFSET 0))
+                AND ($8::text IS NULL AND $9::text IS NULL OR strpos(lower(checkouts.reference), $8) > 0
+                    OR strpos(checkouts.id, $8) > 0
+                    OR EXISTS (SELECT 1 FROM payments WHERE payments.checkout_id = checkouts.id AND (
+                        strpos(payments.id, $8) > 0 OR strpos(lower(payments.order_number), $8) > 0
+                        OR strpos(lower(payments.gateway_number), $8) > 0
+                        OR strpos(lower(payments.transaction_id), $8) > 0
+                        OR payments.phone_last2 = $9 OR payments.card_last4 = $9) OFFSET 0))",
+            between!($direction),
+            " LIMIT $5"
+        )
+    };
+}
+
+/// The last one of those that are looked through at a time.
+macro_rules! window {
+    ($condition:expr, $direction:literal) => {
+        concat!(
+            "SELECT checkouts.opened_at, checkouts.id FROM checkouts WHERE ",
+            $condition,
+            between!($direction),
+            " LIMIT 1 OFFSET $5"
+        )
+    };
+}
+
+macro_rules! totals {
+    ($from:expr, $condition:expr) => {
+        concat!(
+            "SELECT checkouts.id, checkouts.opened_at, checkouts.amount, checkouts.currency, payments.method FROM (",
+            page!($from, $condition, "DESC"),
+            ") AS page JOIN checkouts ON checkouts.id = page.id
+             LEFT JOIN payments ON payments.checkout_id = page.id AND payments.state = 'charged'"
+        )
+    };
+}
+
+/// The checkouts of a small set.
+macro_rules! need_person {
+    () => {
+        concat!("(", needs::all!(), ") AS found JOIN checkouts ON checkouts.id = found.id")
+    };
+}
+
+/// Whatever a person may have in hand; each looked up in an index.
+macro_rules! called {
+    () => {
+        "(SELECT id FROM checkouts WHERE id = $10
+        UNION SELECT id FROM checkouts WHERE reference = $10
+        UNION SELECT checkout_id FROM payments WHERE id = $10
+        UNION SELECT checkout_id FROM payments WHERE order_number = $10
+        UNION SELECT checkout_id FROM payments WHERE gateway_number = $10
+        UNION SELECT checkout_id FROM payments WHERE transaction_id = $10
+        UNION SELECT payments.checkout_id FROM taken_numbers
+            JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = $10
+        UNION SELECT payments.checkout_id FROM claims
+            JOIN payments ON payments.id = claims.payment_id WHERE claims.number = $10)
+        AS found JOIN checkouts ON checkouts.id = found.id"
+    };
+}
+
+/// The statements of one kind of filter: each is planned once.
+struct Statements {
+    /// The newest first, and the oldest first.
+    pages: [&'static str; 2],
+    windows: [&'static str; 2],
+    totals: &'static str,
+}
+
+const ALL: Statements = Statements {
+    pages: [page!("checkouts", any_state!(), "DESC"), page!("checkouts", any_state!(), "ASC")],
+    windows: [window!(any_state!(), "DESC"), window!(any_state!(), "ASC")],
+    totals: totals!("checkouts", any_state!()),
+};
+const IN_STATE: Statements = Statements {
+    pages: [
+        page!("checkouts", "checkouts.state = $6::text", "DESC"),
+        page!("checkouts", "checkouts.state = $6::text", "ASC"),
+    ],
+    windows: [window!("checkouts.state = $6::text", "DESC"), window!("checkouts.state = $6::text", "ASC")],
+    totals: totals!("checkouts", "checkouts.state = $6::text"),
+};
+const NEED_PERSON: Statements = Statements {
+    pages: [page!(need_person!(), any_state!(), "DESC"), page!(need_person!(), any_state!(), "ASC")],
+    totals: totals!(need_person!(), any_state!()),
+    ..ALL
+};
+const CALLED: Statements = Statements {
+    pages: [page!(called!(), any_state!(), "DESC"), page!(called!(), any_state!(), "ASC")],
+    totals: totals!(called!(), any_state!()),
+    ..ALL
+};
+
+impl Statements {
+    fn of(which: &CheckoutFilter) -> Self {
+        match &which.text {
+            Some(TextFilter::Whole(_)) => CALLED,
+            _ if which.needs_person => NEED_PERSON,
+            _ if which.state.is_some() => IN_STATE,
+            _ => ALL,
+        }
+    }
+}
+
+/// What a statement is given.
+struct Values {
+    bounds: Bounds,
+    state: Option<&'static str>,
+    method: Option<&'static str>,
+    part: Option<String>,
+    digits: Option<String>,
+    /// Of a small set: a number, or since when unknown payments have been so for too long.
+    set: Option<Box<dyn ToSql + Send + Sync>>,
+}
+
+impl Values {
+    fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
+        let set: Option<Box<dyn ToSql + Send + Sync>> = match &which.text {
+            Some(TextFilter::Whole(text)) => Some(Box::new(text.clone())),
+            _ if which.needs_person => Some(Box::new(unknown_since)),
+            _ => None,
+        };
+        Self {
+            bounds: Bounds::of(which, start),
+            state: which.state.map(Into::into),
+            method: which.method.map(Into::into),
+            part: which.part(),
+            digits: which.digits().map(str::to_owned),
+            set,
+        }
+    }
+
+    fn of_window<'a>(&'a self, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
+        let Bounds { newer, older, .. } = &self.bounds;
+        vec![&newer.0, &newer.1, &older.0, &older.1, most, &self.state]
+    }
+
+    fn of_page<'a>(&'a self, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
+        let mut values = self.of_window(most);
+        values.push(&self.method);
+        values.push(&self.part);
+        values.push(&self.digits);
+        if let Some(set) = &self.set {
+            values.push(&**set);
+        }
+        values
+    }
+
+    /// Looks through so many at most; where that ends before all were looked through, the last one.
+    async fn limit(
+        &mut self,
+        db: &Session,
+        statements: &Statements,
+        which: &CheckoutFilter,
+    ) -> Result<Option<Place>, Problem> {
+        if !which.is_searched() {
+            return Ok(None);
+        }
+        let last = i64::from(MOST_SEARCHED) - 1;
+        let [descending, ascending] = statements.windows;
+        let sql = if self.bounds.is_ascending { ascending } else { descending };
+        let Some(row) = db.row(sql, &self.of_window(&last)).await? else { return Ok(None) };
+        let place = Place { opened_at: row.try_get(0)?, id: rows::read(row.try_get(1)?, "checkout")? };
+        self.bounds.end_with(&place);
+        Ok(Some(place))
+    }
+}
+
+pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutList, Problem> {
+    let unknown_since = unknown_since(db).await?;
+    let statements = Statements::of(&list.which);
+    let mut values = Values::of(&list.which, &list.start, unknown_since);
+    let end = values.limit(db, &statements, &list.which).await?;
+    let most = i64::from(list.most) + 1;
+    let [descending, ascending] = statements.pages;
+    let is_ascending = values.bounds.is_ascending;
+    let found = db.rows(if is_ascending { ascending } else { descending }, &values.of_page(&most)).await?;
+    let ids = found.iter().take(list.most as usize).map(|row| Ok(row.try_get(0)?));
+    let mut ids = ids.collect::<Result<Vec<String>, Problem>>()?;
+    if is_ascending {
+        ids.reverse();
+    }
+    let views = rows::views(db, &ids).await?;
+    let is_more = found.len() > list.most as usize;
+    let checkouts = listed(db, views, unknown_since).await?;
+    Ok(CheckoutList { checkouts, is_more, searched_to: end.filter(|_| !is_more) })
+}
+
+pub(super) async fn totals(db: &Session, which: &CheckoutFilter, most: u32) -> Result<CheckoutTotals, Problem> {
+    let statements = Statements::of(which);
+    let mut values = Values::of(which, &Start::Newest, unknown_since(db).await?);
+    let end = values.limit(db, &statements, which).await?;
+    let mut totalling = Totalling::default();
+    for row in &db.rows(statements.totals, &values.of_page(&i64::from(most))).await? {
+        let (amount, currency) = (row.try_get(2)?, row.try_get(3)?);
+        totalling.add(row.try_get(0)?, row.try_get(1)?, amount, currency, row.try_get(4)?);
+    }
+    Ok(totalling.totals(end.as_ref(), most)?)
+}
