@@ -25,7 +25,7 @@ struct Login<'a> {
 
 /// The page to log in on, in the place of what needs it.
 pub(super) fn login_page(view: &View, status: StatusCode, problem: Option<&str>) -> Response {
-    page(status, &Login { frame: Frame::of(view, None, None), problem })
+    page(status, &Login { frame: Frame::of(&view.of_login(), None, None), problem })
 }
 
 pub(super) async fn form(context: RequestContext) -> Result<Response, ErrorPage> {

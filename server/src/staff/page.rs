@@ -51,6 +51,11 @@ impl View {
         Self { home: home.to_owned(), t: texts(Locale::of(picked, headers).language), here }
     }
 
+    /// The same of the page to log in on, wherever it is shown.
+    pub(super) fn of_login(&self) -> Self {
+        Self { here: format!("{}/login?", self.home), ..self.clone() }
+    }
+
     fn in_language(&self, language: Language) -> String {
         format!("{}{LANGUAGE}={language}", self.here)
     }

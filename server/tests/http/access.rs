@@ -66,7 +66,7 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
 }
 
 /// All that only who is logged in may see or do, and whether it takes a key that decides.
-const STAFF: [(&str, &str, Permission); 14] = [
+const STAFF: [(&str, &str, Permission); 16] = [
     ("GET", "/staff", Look),
     ("GET", "/staff?needs=person", Look),
     ("GET", "/staff/checkouts/{checkout}", Look),
@@ -75,7 +75,9 @@ const STAFF: [(&str, &str, Permission); 14] = [
     ("POST", "/staff/checkouts/{checkout}/replay", Decide),
     ("POST", "/staff/checkouts/{checkout}/refund", Decide),
     ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve", Decide),
+    ("GET", "/staff/checkouts.csv", Look),
     ("GET", "/staff/day", Look),
+    ("GET", "/staff/report", Look),
     ("GET", "/staff/reconciliation", Look),
     ("POST", "/staff/reconciliation", Look),
     ("GET", "/staff/reconciliation.csv", Look),
