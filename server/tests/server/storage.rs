@@ -335,18 +335,18 @@ fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Cal
     assert_eq!((totals.count, totals.counted_to), (3, Some(opened_at(3))), "the newest alone were counted");
 
     let outcome = Resolve {
-        payment: payment_id(2),
+        payment: payment_id(1),
         resolution: Resolution::Charged,
         reason: "seen".into(),
         by: "Aizada".into(),
         seen: None,
     };
-    let unknown = SendResult::Unknown { reference: PaymentRef::qr(Some(39_000)) };
-    block_on(storage.record_send_outcome(sent(2, 2, unknown))).unwrap();
+    let unknown = SendResult::Unknown { reference: PaymentRef::mbank(payment_id(1).bare(), 390) };
+    block_on(storage.record_send_outcome(sent(1, 1, unknown))).unwrap();
     block_on(storage.resolve(outcome)).unwrap();
     let totals = block_on(storage.total_checkouts(all, 9)).unwrap();
     let charged: Vec<_> = totals.charged.iter().map(|one| (one.method, one.count, one.sum)).collect();
-    assert_eq!(charged, [(Method::Qr, 1, Some(390.into()))]);
+    assert_eq!(charged, [(Method::Mbank, 1, Some(390.into()))]);
 }
 
 fn reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {

@@ -326,7 +326,7 @@ pub(super) const TEXTS: Texts = Texts {
     charged_sum: "Алынган сумма",
     too_much: "сумма өтө чоң, {}",
     report: "Күндүк отчёт",
-    report_made: "{1}, {0}",
+    report_made: "Түзгөн: {1}, {0}",
     report_partly: "Күн бүтө элек: отчётто ушул учурга чейин алынганы.",
     report_charged: "Бул күнү алынды",
     report_none: "Бул күнү эч нерсе алынган жок.",
