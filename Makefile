@@ -18,10 +18,10 @@ sandbox: ## The gateway's side with an invented history; open the address that i
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 
-server: ## The merchant's side, with a sandbox behind it: its addresses, its pages, the curl lines of a payment
+server: ## The merchant's side, with a sandbox behind it: its addresses, pages, curl lines and events; EVENTS_URL=... sends these to your shop
 	@scripts/ci/ensure-tools cargo cc
 	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
-	@$(DEBUG)/kassa-server-demo start
+	@$(DEBUG)/kassa-server-demo start $(if $(EVENTS_URL),--events-url '$(EVENTS_URL)')
 
 server-demo: ## Watch the server being killed in the middle of four payments, and what happens to the money
 	@scripts/ci/ensure-tools cargo cc

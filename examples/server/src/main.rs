@@ -16,10 +16,13 @@ type Failure = Box<dyn std::error::Error>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let result = match std::env::args().nth(1).as_deref() {
-        None | Some("start") => start::run().await,
-        Some("play") => play::run().await,
-        Some(other) => Err(format!("there is no {other:?}: say start or play").into()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        [] | ["start"] => start::run(None).await,
+        ["start", "--events-url", url] => start::run(Some(url)).await,
+        ["play"] => play::run().await,
+        _ => Err("usage: kassa-server-demo start [--events-url URL], or kassa-server-demo play".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

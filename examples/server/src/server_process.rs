@@ -13,6 +13,9 @@ use tokio::{
 
 use crate::{Failure, gateway_side::DIALECT};
 
+/// The other place of the secret that signs events; the server takes it from one place.
+pub(crate) const SECRET_FILE: &str = "KASSA_SERVER_EVENTS_SECRET_FILE";
+
 /// What a start of the server needs.
 pub(crate) struct Plan {
     /// Where it listens; the same after a restart, as the gateway's callbacks come there.
@@ -93,6 +96,9 @@ impl Plan {
         let mut program = std::env::current_exe()?;
         program.set_file_name(if cfg!(windows) { "kassa-server.exe" } else { "kassa-server" });
         let mut command = Command::new(program);
+        if self.variables.iter().any(|(name, _)| *name == "KASSA_SERVER_EVENTS_SECRET") {
+            command.env_remove(SECRET_FILE);
+        }
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         Ok(command)
     }

@@ -13,7 +13,7 @@ use crate::{
     api::Api,
     gateway_side,
     server_process::{Plan, ServerProcess},
-    shop::{self, Told},
+    shop::{self, Receiver, Told},
 };
 
 /// Only a server that hangs takes so long.
@@ -43,8 +43,8 @@ impl Stage {
         let sandbox = gateway_side::start(0)?;
         let mut plan = Plan::new(&sandbox, gateway_side::free_port(0)?, folder)?;
         let secret = plan.new_secret().await?;
-        let (events_url, told) = shop::open(&secret).await?;
-        plan.set("KASSA_SERVER_EVENTS_URL", events_url);
+        let Receiver { url, told, .. } = shop::open(&secret).await?;
+        plan.set("KASSA_SERVER_EVENTS_URL", url);
         plan.set("KASSA_SERVER_EVENTS_SECRET", secret);
         // Who dies while sending is taken for dead sooner than a merchant would want it.
         plan.set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "5s");
