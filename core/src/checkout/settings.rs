@@ -89,7 +89,7 @@ impl CheckoutSettings {
     /// The server, as the other side of a line.
     pub(super) fn peer(&self, server_url: &str) -> Result<Peer<'_>, PaymentError> {
         check_time("connect_timeout", self.connect_timeout)?;
-        let base_url = checked_base_url("server_url", server_url)?;
+        let base_url = checked_base_url("server_url", server_url, &[])?;
         // The routes are joined to it, and begin with that.
         if base_url.path().ends_with("/v1/") || base_url.path().contains("/v1/checkout") {
             let rule = "server_url must be the server's own address, without a route (/v1)";

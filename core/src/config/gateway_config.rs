@@ -30,7 +30,8 @@ use crate::{
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GatewayConfig {
-    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
+    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback, or one of
+    /// [`plain_http_hosts`](Self::plain_http_hosts).
     pub base_url: String,
     /// The merchant's login and password.
     pub(crate) credentials: Arc<Credentials>,
@@ -57,6 +58,9 @@ pub struct GatewayConfig {
     pub user_agent_suffix: Option<String>,
     /// Refuse card numbers with a wrong check digit (Luhn) before they are sent. Off unless set.
     pub check_luhn: bool,
+    /// Hosts that may be called by plain `http`. None unless set: see [`with_plain_http_hosts`](Self::with_plain_http_hosts).
+    #[cfg_attr(feature = "uniffi", uniffi(default = []))]
+    pub plain_http_hosts: Vec<String>,
 }
 
 /// How the fields of `GET /api/v1.1.0/status` travel.
@@ -87,6 +91,7 @@ impl GatewayConfig {
             proxy: Arc::default(),
             user_agent_suffix: None,
             check_luhn: false,
+            plain_http_hosts: Vec::new(),
         }
     }
 
@@ -157,6 +162,22 @@ impl GatewayConfig {
         Self { check_luhn, ..self }
     }
 
+    /// The same with hosts that may be called by plain `http`, in place of loopback alone: the names or addresses of machines
+    /// in a network of your own, such as a container's. **Whoever listens in that network reads the merchant's login and
+    /// password, and the payers' cards.** Names are compared as a whole. Pages that payers open stay https or loopback.
+    ///
+    /// ```
+    /// use kassa::{Credentials, Gateway, GatewayConfig};
+    ///
+    /// let config = GatewayConfig::new("http://sandbox:8400", Credentials::basic("shop", "secret"));
+    /// assert!(Gateway::new(config.clone()).is_err());
+    /// assert!(Gateway::new(config.with_plain_http_hosts(["sandbox"])).is_ok());
+    /// ```
+    #[must_use]
+    pub fn with_plain_http_hosts<T: Into<String>>(self, hosts: impl IntoIterator<Item = T>) -> Self {
+        Self { plain_http_hosts: hosts.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// How the gateway's responses are read.
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
@@ -169,7 +190,7 @@ impl GatewayConfig {
 
     /// The base address, checked, ending in a slash so that paths can be joined to it.
     pub(crate) fn checked_base_url(&self) -> Result<Url, PaymentError> {
-        checked_base_url("base_url", &self.base_url)
+        checked_base_url("base_url", &self.base_url, &self.plain_http_hosts)
     }
 
     /// The gateway, as the other side of a line.
@@ -218,6 +239,7 @@ impl fmt::Debug for GatewayConfig {
             .field("proxy", &self.proxy)
             .field("user_agent_suffix", &self.user_agent_suffix)
             .field("check_luhn", &self.check_luhn)
+            .field("plain_http_hosts", &self.plain_http_hosts)
             .finish_non_exhaustive()
     }
 }
@@ -317,6 +339,29 @@ mod tests {
         ] {
             assert!(matches!(base_url(text), Err(PaymentError::Misconfigured { .. })), "{text}");
         }
+    }
+
+    #[test]
+    fn plain_http_reaches_a_named_host_and_no_other() {
+        let base_url = |text: &str, hosts: &[&str]| {
+            let config = GatewayConfig::new(text, Credentials::basic("a", "b"));
+            config.with_plain_http_hosts(hosts.iter().copied()).checked_base_url().is_ok()
+        };
+        for (text, host) in [
+            ("http://sandbox:8400", "sandbox"),
+            ("http://Sandbox/gateway", "SANDBOX"),
+            ("http://10.0.0.7:8400", "10.0.0.7"),
+            ("http://[fd00::7]:8400", "fd00::7"),
+            ("http://[fd00::7]:8400", "[fd00::7]"),
+        ] {
+            assert!(base_url(text, &["other", host]) && !base_url(text, &["other"]), "{text}");
+        }
+        for text in
+            ["http://sandbox.example.kg", "http://a.sandbox", "http://sandbox2", "ftp://sandbox", "http://u@sandbox"]
+        {
+            assert!(!base_url(text, &["sandbox", "", "*", "http://sandbox"]), "{text}");
+        }
+        assert!(base_url("https://pay.example.kg", &["sandbox"]), "https needs no name");
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub(crate) struct Peer<'a> {
     pub(crate) user_agent_suffix: Option<&'a str>,
 }
 
-/// A base address, checked, ending in a slash so that paths can be joined to it.
-pub(crate) fn checked_base_url(field: &str, text: &str) -> Result<Url, PaymentError> {
+/// A base address, checked, ending in a slash so that paths can be joined to it. Plain http goes to a loopback address, or to
+/// one of these hosts.
+pub(crate) fn checked_base_url(field: &str, text: &str, plain_http_hosts: &[String]) -> Result<Url, PaymentError> {
     let wrong = |what: String| Err(PaymentError::misconfigured(format!("{field} {what}")));
     let mut url = match Url::parse(text) {
         // `pay.example.kg` has no scheme, and that of `pay.example.kg:8443` would be `pay.example.kg`.
@@ -36,7 +37,8 @@ pub(crate) fn checked_base_url(field: &str, text: &str) -> Result<Url, PaymentEr
     if url.query().is_some() || url.fragment().is_some() {
         return wrong("must not have a query or a fragment".to_owned());
     }
-    if !is_https_or_loopback(&url) {
+    let is_named = url.scheme() == "http" && is_one_of(&url, plain_http_hosts);
+    if !is_https_or_loopback(&url) && !is_named {
         return wrong("must be https, or http to a loopback address".to_owned());
     }
     if !url.path().ends_with('/') {
@@ -61,6 +63,12 @@ pub(crate) fn is_https_or_loopback_text(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| is_https_or_loopback(&url))
 }
 
+/// Whether the host of a URL is one of these, as a whole: there are no wildcards.
+fn is_one_of(url: &Url, hosts: &[String]) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    hosts.iter().any(|named| named.trim_matches(['[', ']']).eq_ignore_ascii_case(host))
+}
+
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         // Not `x.localhost`: some systems resolve such names by DNS, which could lead anywhere.
@@ -76,8 +84,10 @@ fn is_loopback(url: &Url) -> bool {
 /// The way to the gateway: direct, or through a proxy.
 ///
 /// A proxy carries TLS, and sees nothing of what is in it but the gateway's host and port. Plain http, which is for a
-/// gateway on this machine (loopback) alone, is never sent to a proxy: it would read card numbers and credentials, and
-/// so would everybody on the way to it.
+/// gateway on this machine (loopback) or a host that [`GatewayConfig::with_plain_http_hosts`] names, is never sent to a proxy: it
+/// would read card numbers and credentials, and so would everybody on the way to it.
+///
+/// [`GatewayConfig::with_plain_http_hosts`]: crate::GatewayConfig::with_plain_http_hosts
 ///
 /// The URL of a proxy may hold a user and a password, so it is never printed.
 ///
@@ -104,8 +114,7 @@ impl Proxy {
         Self(Way::Direct)
     }
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine,
-    /// is reached past them.
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http is reached past them.
     pub fn environment() -> Self {
         Self(Way::Environment)
     }
@@ -116,7 +125,7 @@ impl Proxy {
         Self(Way::Url(Secret::new(url)))
     }
 
-    /// The way to a gateway: plain http, which is for loopback addresses only, goes past every proxy.
+    /// The way to a gateway: plain http, which never leaves this machine or its network, goes past every proxy.
     pub(crate) fn way_to(&self, base_url: &Url) -> Result<&Way, PaymentError> {
         let is_plain = base_url.scheme() != "https";
         match &self.0 {
@@ -168,6 +177,7 @@ mod tests {
             ("https://127.0.0.1:1", ["direct", "environment", "url"]),
             ("http://127.0.0.1:1", ["direct", "direct", "refused"]),
             ("http://localhost", ["direct", "direct", "refused"]),
+            ("http://sandbox:8400", ["direct", "direct", "refused"]),
         ] {
             let found = [&Proxy::direct(), &Proxy::environment(), &given].map(|proxy| way(proxy, base_url));
             assert_eq!(found, ways, "{base_url}");
