@@ -81,6 +81,11 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
+/// Whether the host of a URL is one of these, each written as a URL has it.
+pub(crate) fn is_one_of(url: &Url, hosts: &[String]) -> bool {
+    url.host_str().is_some_and(|host| hosts.iter().any(|named| named == host))
+}
+
 /// Without redirects and proxies: what is sent goes to the address that was set, and to no other.
 pub(crate) fn http_client(deadline: Duration) -> Result<Client, ServerError> {
     let broken = |problem: &dyn std::fmt::Display| ServerError::unavailable(format!("the HTTP client: {problem}"));

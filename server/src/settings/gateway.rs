@@ -6,6 +6,7 @@ use std::{io::ErrorKind, path::Path};
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, StatusQueryForm};
 
 use super::{
+    plain_http::{self, PlainHttp},
     table::{
         GATEWAY_CA, GATEWAY_CONNECT_TIMEOUT, GATEWAY_DIALECT, GATEWAY_LOGIN, GATEWAY_PASSWORD, GATEWAY_PASSWORD_FILE,
         GATEWAY_PAYMENT_DEADLINE, GATEWAY_PROXY, GATEWAY_QUERY_DEADLINE, GATEWAY_STATUS_QUERY, GATEWAY_URL, Setting,
@@ -17,8 +18,8 @@ use crate::values::{Hidden, text_file};
 /// An address that is right, to try something else with.
 const RIGHT_URL: &str = "https://gateway.invalid";
 
-pub(super) fn read(values: &mut Values) -> Parsed<GatewayConfig> {
-    let url = values.read(&GATEWAY_URL, |url| judged(GatewayConfig::new(url, credentials())).map(|()| url.to_owned()));
+pub(super) fn read(values: &mut Values, plain: &mut PlainHttp) -> Parsed<GatewayConfig> {
+    let url = url(values, plain);
     let login = values.read(&GATEWAY_LOGIN, |login| {
         judged(right().with_credentials(Credentials::basic(login, "x"))).map(|()| login.to_owned())
     });
@@ -35,12 +36,14 @@ pub(super) fn read(values: &mut Values) -> Parsed<GatewayConfig> {
             Ok(()) => Ok(pem),
             Err(rule) => Err(values.wrong(&GATEWAY_CA, rule)),
         });
-    let proxy = proxy(values, url.as_deref().ok());
+    let proxy = proxy(values, url.as_deref().ok(), plain);
     let connect_timeout = values.read(&GATEWAY_CONNECT_TIMEOUT, values::within("100ms", "1m"));
     let payment_deadline = values.read(&GATEWAY_PAYMENT_DEADLINE, values::within("1s", "10m"));
     let query_deadline = values.read(&GATEWAY_QUERY_DEADLINE, values::within("1s", "5m"));
 
-    let mut config = GatewayConfig::new(url?, Credentials::basic(login?, password?.expose()))
+    let url = url?;
+    let mut config = GatewayConfig::new(&url, Credentials::basic(login?, password?.expose()))
+        .with_plain_http_hosts(plain.hosts_for(&url))
         .with_status_query(form?)
         .with_proxy(proxy?)
         .with_connect_timeout(connect_timeout?)
@@ -54,6 +57,15 @@ pub(super) fn read(values: &mut Values) -> Parsed<GatewayConfig> {
         config = config.with_extra_root_certificates(pem);
     }
     Ok(config)
+}
+
+fn url(values: &mut Values, plain: &mut PlainHttp) -> Parsed<String> {
+    let url = values.read(&GATEWAY_URL, |url| {
+        let config = GatewayConfig::new(url, credentials()).with_plain_http_hosts(plain.hosts_for(url));
+        judged(config).map(|()| url.to_owned()).map_err(|rule| plain_http::or_named_host(&rule))
+    })?;
+    plain.warn(values, GATEWAY_URL.name, &url, "the merchant's password and all payments travel");
+    Ok(url)
 }
 
 fn password(values: &mut Values) -> Parsed<Hidden> {
@@ -92,14 +104,16 @@ fn dialect(values: &mut Values) -> Parsed<Option<Dialect>> {
     })
 }
 
-fn proxy(values: &mut Values, url: Option<&str>) -> Parsed<Proxy> {
+fn proxy(values: &mut Values, url: Option<&str>, plain: &PlainHttp) -> Parsed<Proxy> {
     values.read(&GATEWAY_PROXY, |word| {
         let proxy = match word {
             "direct" => Proxy::direct(),
             "environment" => Proxy::environment(),
             address => Proxy::url(address),
         };
-        judged(GatewayConfig::new(url.unwrap_or(RIGHT_URL), credentials()).with_proxy(proxy.clone()))?;
+        let url = url.unwrap_or(RIGHT_URL);
+        let config = GatewayConfig::new(url, credentials()).with_plain_http_hosts(plain.hosts_for(url));
+        judged(config.with_proxy(proxy.clone()))?;
         Ok(proxy)
     })
 }

@@ -5,10 +5,13 @@ mod database;
 mod database_place;
 mod gateway;
 mod merchant;
+mod plain_http;
 mod problem;
 mod program;
 mod sources;
+mod suggestions;
 mod table;
+mod toml_error;
 mod values;
 
 pub use database_place::DatabasePlace;

@@ -13,6 +13,7 @@ use super::{
     database,
     database_place::DatabasePlace,
     gateway, merchant,
+    plain_http::{self, PlainHttp},
     problem::{SettingProblem, rule},
     sources::{self, Sources},
     table::{
@@ -28,7 +29,6 @@ use crate::{
     http::HttpSettings,
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
     pay::Merchant,
-    runtime::is_loopback,
     server::settings::{ServerSettings, check_account},
     telemetry::CollectorSettings,
     values::{Hidden, error::Checks},
@@ -91,7 +91,8 @@ impl GatewaySettings {
     /// Everything that is wrong with them, and with the form of the settings file, at once.
     pub fn read(sources: &Sources) -> Result<Self, Vec<SettingProblem>> {
         let mut values = Values::collect(sources);
-        let read = gateway::read(&mut values);
+        let mut plain = PlainHttp::read(&mut values);
+        let read = gateway::read(&mut values, &mut plain);
         let login = values.given(&GATEWAY_LOGIN).map_or_else(|| Hidden::new(""), |given| given.text);
         match read {
             Ok(config) if values.problems.is_empty() => Ok(Self { config, login, warnings: values.warnings }),
@@ -130,8 +131,9 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     let metrics_listen = values.optional(&METRICS_LISTEN, sources::address);
     let public_url = values.read(&PUBLIC_URL, sources::public_url);
     let database = database::read(values);
-    let gateway = gateway::read(values);
-    let events_url = values.optional(&EVENTS_URL, events_url);
+    let mut plain = PlainHttp::read(values);
+    let gateway = gateway::read(values, &mut plain);
+    let events_url = events_url(values, &mut plain);
     let signing_secrets = signing_secrets(values);
     let server = server(values);
     let megapay_account = megapay_account(values, gateway.as_ref().ok());
@@ -145,7 +147,8 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     let merchant = merchant::read(values);
     let has_staff_pages = values.read(&STAFF_ENABLED, sources::yes_or_no);
     let log = log(values);
-    let traces = read_traces(values);
+    let traces = read_traces(values, &mut plain);
+    plain.warn_of_unused(values);
 
     let (public_url, gateway, server) = (public_url?, gateway?, server?);
     let server = ServerSettings {
@@ -226,8 +229,15 @@ fn megapay_account(values: &mut Values, gateway: Option<&GatewayConfig>) -> Pars
     })
 }
 
-fn events_url(text: &str) -> Result<Hidden, String> {
-    HttpWebhookSender::to(text).map(|_| Hidden::new(text)).map_err(|problem| rule(&problem))
+fn events_url(values: &mut Values, plain: &mut PlainHttp) -> Parsed<Option<Hidden>> {
+    let url = values.optional(&EVENTS_URL, |url| {
+        let sender = HttpWebhookSender::within(&plain.hosts_for(url), url);
+        sender.map(|_| Hidden::new(url)).map_err(|problem| plain_http::or_named_host(&rule(&problem)))
+    })?;
+    if let Some(url) = &url {
+        plain.warn(values, EVENTS_URL.name, url.expose(), "events travel");
+    }
+    Ok(url)
 }
 
 /// The newest first. None of them, where there is no address, does no harm.
@@ -296,7 +306,7 @@ fn log(values: &mut Values) -> Parsed<LogSettings> {
 // Where traces go.
 
 /// The collector, where there is one.
-pub(super) fn read_traces(values: &mut Values) -> Parsed<Option<CollectorSettings>> {
+pub(super) fn read_traces(values: &mut Values, plain: &mut PlainHttp) -> Parsed<Option<CollectorSettings>> {
     let url = values.optional(&TRACING_URL, address);
     let headers = values.optional(&TRACING_HEADERS, headers);
     let sample_ratio = values.read(&TRACING_SAMPLE_RATIO, sources::ratio);
@@ -308,11 +318,13 @@ pub(super) fn read_traces(values: &mut Values) -> Parsed<Option<CollectorSetting
         return Ok(None);
     };
     let has_key = !headers.is_empty() || url.query().is_some();
-    if has_key && url.scheme() != "https" && !is_loopback(&url) {
-        return Err(values.wrong(
-            &TRACING_URL,
-            "must be https if it has a query or tracing.headers is set, because these contain keys",
-        ));
+    if has_key && !plain.permits(&url) {
+        let rule = "must be https, or to a host that plain_http_hosts names, if it has a query or tracing.headers is set, \
+            because these contain keys";
+        return Err(values.wrong(&TRACING_URL, rule));
+    }
+    if plain.permits(&url) {
+        plain.warn(values, TRACING_URL.name, url.as_str(), "traces travel");
     }
     Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
 }

@@ -1,7 +1,7 @@
 //! Where settings come from: flags, then environment variables, then a file.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     ffi::OsString,
     net::SocketAddr,
@@ -18,7 +18,9 @@ use url::Url;
 
 use super::{
     problem::{SettingProblem, Source},
+    suggestions,
     table::{Setting, find},
+    toml_error,
 };
 use crate::{
     events::EventKind,
@@ -49,8 +51,16 @@ impl Sources {
 
 // The settings file: TOML, read key by key, so that each problem has its line, and all are reported at once.
 
+/// What a settings file gives.
+#[derive(Debug, Default)]
+pub(super) struct FileValues {
+    pub(super) given: RawValues,
+    /// Settings that a line with a problem probably means. That they are missing would be the same problem once more.
+    pub(super) meant: BTreeSet<&'static str>,
+}
+
 /// Reads a file; nothing where none of it could be read.
-pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<RawValues> {
+pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<FileValues> {
     match text_file::read_text(path) {
         Ok(text) => parse(path, &text, problems),
         Err(problem) => {
@@ -60,56 +70,93 @@ pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<Ra
     }
 }
 
-fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Option<RawValues> {
-    let mut reading = Reading { path, text, said: RawValues::new(), problems, is_whole: true };
+fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Option<FileValues> {
+    let mut reading = Reading { path, text, said: FileValues::default(), problems };
     match DeTable::parse(text) {
-        Ok(table) => reading.table("", table.get_ref()),
+        Ok(table) => {
+            reading.file(table.get_ref());
+            Some(reading.said)
+        }
         Err(problem) => {
             let at = problem.span().map_or(0, |span| span.start);
             let place = format!("{}:{}", reading.place(reading.line(at)), reading.column(at));
-            // Not the line itself: a secret may stand in it. The parser's message says what it expected, in its own words alone.
-            let rule = format!("is not TOML: {}", problem.message());
+            // Only the first one: what the parser says of the rest often follows from it.
+            let rule = format!("is not TOML: {}", toml_error::explain(text, at, problem.message()));
             reading.problems.push(SettingProblem::at(place, rule));
-            reading.is_whole = false;
+            None
         }
     }
-    reading.is_whole.then_some(reading.said)
 }
 
 struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
-    said: RawValues,
+    said: FileValues,
     problems: &'a mut Vec<SettingProblem>,
-    is_whole: bool,
 }
 
 impl Reading<'_> {
-    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
-        for (key, value) in table {
-            let name = format!("{prefix}{}", key.get_ref());
-            let line = self.line(key.span().start);
-            match (value.get_ref(), find(&name)) {
-                (DeValue::Table(inner), None) if prefix.is_empty() => self.table(&format!("{name}."), inner),
-                (_, None) => {
-                    let place = format!("{} ({})", shown(&name), self.place(line));
-                    self.problems
-                        .push(SettingProblem::at(place, "is no setting; `kassa-server --help` lists all settings"));
+    fn file(&mut self, file: &DeTable<'_>) {
+        for (key, value) in file {
+            let (name, line) = (&**key.get_ref(), self.line(key.span().start));
+            match value.get_ref() {
+                DeValue::Table(inner) if suggestions::has_table(name) => self.table(name, inner),
+                DeValue::Table(inner) if find(name).is_none() => self.unknown_table(name, line, inner),
+                _ if suggestions::has_table(name) => {
+                    let rule = format!("must be a table: [{name}] on a line of its own, and its settings below it");
+                    self.wrong(name, line, rule);
+                    self.said.meant.extend(suggestions::in_table(name));
                 }
-                (_, Some(setting)) => self.value(setting, line, value),
+                _ => self.setting(name, line, value),
             }
         }
+    }
+
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let line = self.line(key.span().start);
+            self.setting(&format!("{prefix}.{}", key.get_ref()), line, value);
+        }
+    }
+
+    /// A table of another name, whose settings may be right all the same.
+    fn unknown_table(&mut self, name: &str, line: usize, inner: &DeTable<'_>) {
+        let Some(meant) = suggestions::table(name) else { return self.table(name, inner) };
+        self.wrong(name, line, format!("is no table of settings; did you mean [{meant}]?"));
+        let settings = inner.iter().filter_map(|(key, _)| suggestions::moved_to(key.get_ref(), meant));
+        self.said.meant.extend(settings.map(|setting| setting.name));
+    }
+
+    fn setting(&mut self, name: &str, line: usize, value: &Spanned<DeValue<'_>>) {
+        match (find(name), suggestions::setting(name)) {
+            (Some(setting), _) => self.value(setting, line, value),
+            (None, Some(meant)) => {
+                let is_below_a_table = name.contains('.') && !meant.name.contains('.');
+                let place = if is_below_a_table { ", above the first [table] of the file" } else { "" };
+                self.wrong(name, line, format!("is no setting; did you mean `{}`{place}?", meant.name));
+                self.said.meant.insert(meant.name);
+            }
+            (None, None) => {
+                self.wrong(name, line, "is no setting; `kassa-server --help` lists all settings".to_owned())
+            }
+        }
+    }
+
+    fn wrong(&mut self, name: &str, line: usize, rule: String) {
+        let place = format!("{} ({})", shown(name), self.place(line));
+        self.problems.push(SettingProblem::at(place, rule));
     }
 
     fn value(&mut self, setting: &'static Setting, line: usize, value: &Spanned<DeValue<'_>>) {
         let source = Source::File { path: PathBuf::from(self.path), line };
         match scalar(value.get_ref()) {
             Some(text) => {
-                self.said.insert(setting.name, RawValue { text: Hidden::new(text), source });
+                self.said.given.insert(setting.name, RawValue { text: Hidden::new(text), source });
             }
             None => {
                 let rule = "must be a string in quotes, a number, true or false, or a list of strings";
                 self.problems.push(SettingProblem::of(setting, &source, rule));
+                self.said.meant.insert(setting.name);
             }
         }
     }
@@ -246,7 +293,7 @@ mod file_tests {
     fn read_text(text: &str) -> (RawValues, Vec<String>) {
         let mut problems = Vec::new();
         let said = parse(Path::new("k.toml"), text, &mut problems);
-        (said.unwrap_or_default(), problems.iter().map(ToString::to_string).collect())
+        (said.unwrap_or_default().given, problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -273,8 +320,8 @@ mod file_tests {
         let expected = [
             "gateway.url (k.toml:4) must be",
             "gateway.x (k.toml:5) is no setting",
-            "limits (k.toml:6) is no setting",
-            "lisen (k.toml:1) is no setting",
+            "limits (k.toml:6) must be a table: [limits] on a line of its own",
+            "lisen (k.toml:1) is no setting; did you mean `listen`?",
             "log (k.toml:2) must be",
         ];
         assert!(problems.iter().zip(expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");

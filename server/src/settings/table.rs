@@ -168,6 +168,10 @@ table! {
         "proxies", "KASSA_SERVER_PROXIES", "proxies", "ADDRESS[/BITS],...",
         "Reverse proxies in front of the server whose `X-Forwarded-For` header is trusted",
     ).or_nothing("no proxy is trusted");
+    PLAIN_HTTP_HOSTS = Setting::new(
+        "plain_http_hosts", "KASSA_SERVER_PLAIN_HTTP_HOSTS", "plain-http-hosts", "HOST,...",
+        "Hosts in a private network that `gateway.url`, `events.url` and `tracing.url` may call over plain HTTP, with a warning for each",
+    ).or_nothing("plain HTTP only to this machine");
     LIMITS_PER_ADDRESS = Setting::new(
         "limits.per_address", "KASSA_SERVER_LIMITS_PER_ADDRESS", "limits-per-address", "1 to 1000000",
         "The maximum number of requests per second from one address, from apps or without a key; thousands of phones may share an address",

@@ -1,6 +1,7 @@
 //! Given values, by precedence: a flag over a variable over the file over the default; and their problems, all at once.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -10,7 +11,8 @@ use std::{
 use super::{
     database_place,
     problem::{SettingProblem, Source},
-    sources::{self, RawValue, RawValues, Sources},
+    sources::{self, FileValues, RawValue, RawValues, Sources},
+    suggestions,
     table::{IfUnset, SETTINGS, Setting, Visibility},
 };
 use crate::values::{Hidden, text_file};
@@ -31,6 +33,10 @@ pub(super) struct Values {
     given: RawValues,
     /// The settings file could not be read: what is not given elsewhere may stand in it.
     has_unread_file: bool,
+    /// Settings that a place with a problem of its own probably means.
+    meant: BTreeSet<&'static str>,
+    /// Misspelt variables, by the setting that each probably means.
+    misspelt: BTreeMap<&'static str, String>,
     pub(super) problems: Vec<SettingProblem>,
     pub(super) warnings: Vec<String>,
 }
@@ -38,12 +44,18 @@ pub(super) struct Values {
 impl Values {
     /// Collects what is given. Later ones win.
     pub(super) fn collect(sources: &Sources) -> Self {
-        let (problems, warnings) = (Vec::new(), Vec::new());
-        let mut values = Self { given: RawValues::new(), has_unread_file: false, problems, warnings };
+        let mut values = Self {
+            given: RawValues::new(),
+            has_unread_file: false,
+            meant: BTreeSet::new(),
+            misspelt: BTreeMap::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        };
         if let Some(path) = &sources.file {
             let said = sources::read(path, &mut values.problems);
             values.has_unread_file = said.is_none();
-            values.given = said.unwrap_or_default();
+            FileValues { given: values.given, meant: values.meant } = said.unwrap_or_default();
             if values.given.keys().any(|name| SETTINGS.iter().any(|one| one.name == *name && one.is_secret())) {
                 values.warn_of_readers(path);
             }
@@ -65,7 +77,10 @@ impl Values {
             Some(text) => {
                 self.given.insert(setting.name, RawValue { text: Hidden::new(text), source });
             }
-            None => self.problems.push(SettingProblem::of(setting, &source, "must be UTF-8")),
+            None => {
+                self.problems.push(SettingProblem::of(setting, &source, "must be UTF-8"));
+                self.meant.insert(setting.name);
+            }
         }
     }
 
@@ -76,7 +91,13 @@ impl Values {
             |name: &str| ["KASSA_SERVER_SERVICE_", "KASSA_SERVER_PORT"].iter().any(|it| name.starts_with(it));
         let names = sources.variables.keys().filter_map(|name| name.to_str());
         for name in names.filter(|name| name.starts_with(PREFIX) && !is_known(name) && !is_theirs(name)) {
-            self.warnings.push(format!("the environment variable {name} matches no setting and has no effect"));
+            let meant = suggestions::variable(name);
+            let suggestion = meant.map(|setting| format!("; did you mean {}?", setting.variable)).unwrap_or_default();
+            self.warnings
+                .push(format!("the environment variable {name} matches no setting and has no effect{suggestion}"));
+            if let Some(setting) = meant {
+                self.misspelt.insert(setting.name, name.to_owned());
+            }
         }
     }
 
@@ -159,11 +180,22 @@ impl Values {
         AlreadyReported
     }
 
-    /// Notes that one is missing, unless it may stand in a file that could not be read, of which that is said already.
+    /// Notes that one is missing, unless that follows from a problem that is noted already: it may stand in a file that could
+    /// not be read, or in a line of another name.
     pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> AlreadyReported {
-        if !self.has_unread_file {
-            self.problems.push(SettingProblem::missing(setting, why));
+        let in_file = format!("{}_file", setting.name);
+        let is_meant = self.meant.iter().any(|name| *name == setting.name || *name == in_file);
+        if self.has_unread_file || is_meant {
+            return AlreadyReported;
         }
+        let by_variable = |name: &str| self.misspelt.get(name).map(|variable| (variable.clone(), name.to_uppercase()));
+        self.problems.push(match by_variable(setting.name).or_else(|| by_variable(&in_file)) {
+            Some((variable, meant)) => {
+                let rule = format!("matches no setting; did you mean {PREFIX}{}?", meant.replace('.', "_"));
+                SettingProblem::at(format!("the environment variable {variable}"), rule)
+            }
+            None => SettingProblem::missing(setting, why),
+        });
         AlreadyReported
     }
 

@@ -127,8 +127,8 @@ fn setting_errors_name_place_and_not_value() {
     assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""));
     for start in [
         "listen (kassa.toml:1) must be an IP address",
-        "listen_metrics (kassa.toml:2) is no setting",
-        "gateway.url (kassa.toml:4) must be https, or http to a loopback address",
+        "listen_metrics (kassa.toml:2) is no setting; `kassa-server --help` lists all settings",
+        "gateway.url (kassa.toml:4) must be https, or http to a loopback address, or to a host that plain_http_hosts names",
         "gateway.password (kassa.toml:5) cannot be used: the login or the password has a control",
         "gateway.login (--gateway-login) cannot be used: the login has a colon",
         "public_url (not set) must be set: in the settings file, or by KASSA_SERVER_PUBLIC_URL or --public-url",
@@ -163,6 +163,116 @@ fn invalid_toml_error_names_position_and_reason() {
         "{}",
         refused.err
     );
+}
+
+/// A line each, in any order, and no further one that follows from them.
+fn assert_problems(found: Result<ProgramSettings, String>, expected: &[&str]) {
+    let found = found.map(|_| ()).unwrap_err();
+    for problem in expected {
+        assert!(found.lines().any(|line| line == *problem), "{problem}\n{found}");
+    }
+    assert_eq!(found.lines().count(), expected.len(), "{found}");
+}
+
+#[test]
+fn misspelt_setting_is_reported_once_with_a_suggestion() {
+    let place = Place::new();
+    let with = |from: &str, to: &str| {
+        place.write("kassa.toml", &settings_for(GATEWAY).replace(from, to));
+        let found = read(&place, &[], &[]);
+        found.map_err(|problems| problems.replace(&place.path("").display().to_string(), ""))
+    };
+    let public_url = "public_url = 'http://127.0.0.1:8080'\n";
+    for (from, to, problem) in [
+        ("public_url", "public_ulr", "public_ulr (kassa.toml:2) is no setting; did you mean `public_url`?"),
+        (
+            public_url,
+            "public_url = 1979-05-27\n",
+            "public_url (kassa.toml:2) must be a string in quotes, a number, true or false, or a list of strings",
+        ),
+        ("[gateway]", "[gatway]", "gatway (kassa.toml:5) is no table of settings; did you mean [gateway]?"),
+        (
+            "login =",
+            "user = 'x'\nlogins =",
+            "gateway.logins (kassa.toml:8) is no setting; did you mean `gateway.login`?",
+        ),
+        ("password =", "pasword =", "gateway.pasword (kassa.toml:8) is no setting; did you mean `gateway.password`?"),
+        (
+            "password =",
+            "pasword_file =",
+            "gateway.pasword_file (kassa.toml:8) is no setting; did you mean `gateway.password_file`?",
+        ),
+    ] {
+        let unknown = "gateway.user (kassa.toml:7) is no setting; `kassa-server --help` lists all settings";
+        let all = [problem, unknown];
+        assert_problems(with(from, to), if to.starts_with("user") { &all } else { &all[..1] });
+    }
+    let below = format!("[gateway]\n{public_url}");
+    place.write("kassa.toml", &settings_for(GATEWAY).replace(public_url, "").replace("[gateway]\n", &below));
+    let found = read(&place, &[], &[]).unwrap_err();
+    let problem = "is no setting; did you mean `public_url`, above the first [table] of the file?";
+    assert!(found.lines().count() == 1 && found.contains(problem), "{found}");
+    let settings = settings_for(GATEWAY);
+    let (above, _) = settings.split_once("[gateway]").unwrap();
+    place.write("kassa.toml", &format!("gateway = '{GATEWAY}'\n{above}"));
+    let found = read(&place, &[], &[]).unwrap_err();
+    assert!(found.lines().count() == 1 && found.contains("gateway ("), "{found}");
+    assert!(found.contains("must be a table: [gateway] on a line of its own, and its settings below it"), "{found}");
+}
+
+#[test]
+fn misspelt_variable_or_flag_has_a_suggestion() {
+    let place = Place::new();
+    place.write("kassa.toml", &settings_for(GATEWAY).replace("public_url", "# public_url"));
+    let found = read(&place, &[("KASSA_SERVER_PUBLIC_ULR", "https://hunter2")], &[]);
+    let problem =
+        "the environment variable KASSA_SERVER_PUBLIC_ULR matches no setting; did you mean KASSA_SERVER_PUBLIC_URL?";
+    assert_problems(found, &[problem]);
+    let refused = ended(&mut place.command(&["check", "--public-ulr", "https://pay.example.kg"]));
+    assert!(refused.code != Some(0) && refused.err.contains("'--public-url'"), "{refused:?}");
+    for flag in [["--gateway-password=hunter2"].as_slice(), &["--gateway-password", "hunter2"]] {
+        let refused = ended(place.command(&["check"]).args(flag));
+        let advice = "gateway.password is a secret, and has no flag: ";
+        assert!(
+            refused.err.contains(advice) && refused.err.contains("Set KASSA_SERVER_GATEWAY_PASSWORD"),
+            "{refused:?}"
+        );
+        assert!(!refused.err.contains("hunter2"), "{refused:?}");
+    }
+}
+
+#[test]
+fn plain_http_needs_a_named_host() {
+    let place = Place::new();
+    let urls = [
+        ("KASSA_SERVER_GATEWAY_URL", "http://sandbox:8400"),
+        ("KASSA_SERVER_EVENTS_URL", "http://Shop:3000/kassa-events"),
+        ("KASSA_SERVER_EVENTS_SECRET", SECRET),
+    ];
+    let with = |hosts: &str| {
+        place.write("kassa.toml", &format!("plain_http_hosts = {hosts}\n{}", settings_for(GATEWAY)));
+        read(&place, &urls, &[])
+    };
+    let gateway = "gateway.url (KASSA_SERVER_GATEWAY_URL) must be https, or http to a loopback address, or to a host that \
+        plain_http_hosts names";
+    let events = "events.url (KASSA_SERVER_EVENTS_URL) must be an https address, or http on a loopback address, or to a host \
+        that plain_http_hosts names";
+    assert_problems(with("['other']"), &[gateway, events]);
+    assert_problems(with("['sandbox']"), &[events]);
+    assert_problems(with("'shop'"), &[gateway]);
+    let settings = with("['Sandbox', 'shop', '10.0.0.7']").unwrap();
+    assert_eq!(settings.gateway.base_url, "http://sandbox:8400");
+    let warnings = [
+        "gateway.url: the merchant's password and all payments travel unencrypted to sandbox, as plain_http_hosts permits: use \
+            https where others share that network",
+        "events.url: events travel unencrypted to shop, as plain_http_hosts permits: use https where others share that network",
+        "plain_http_hosts has 10.0.0.7, which no setting calls by plain HTTP: remove it",
+    ];
+    assert_eq!(settings.warnings, warnings);
+    // What the URLs would break follows from it.
+    let found = with("['http://sandbox']").map(|_| ()).unwrap_err();
+    assert!(found.starts_with("plain_http_hosts (") && found.lines().count() == 1, "{found}");
+    assert!(found.contains(":1) must be a comma-separated list of host names or IP addresses"), "{found}");
 }
 
 #[test]
@@ -215,7 +325,8 @@ fn secrets_are_never_printed() {
     for secret in ["hunter2", PASSWORD, &SECRET["whsec_".len()..]] {
         assert!(!printed.contains(secret), "{secret}: {printed}");
     }
-    assert_eq!(settings.warnings, ["the environment variable KASSA_SERVER_LISTN matches no setting and has no effect"]);
+    let unknown = "the environment variable KASSA_SERVER_LISTN matches no setting and has no effect; did you mean KASSA_SERVER_LISTEN?";
+    assert_eq!(settings.warnings, [unknown]);
     permit(&place.path("kassa.toml"), 0o644);
     let warnings = read(&place, &[], &[]).unwrap().warnings;
     assert!(

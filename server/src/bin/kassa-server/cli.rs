@@ -10,11 +10,17 @@ use std::{
     time::Duration,
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command,
+    error::{ContextKind, ContextValue},
+    value_parser,
+};
 use kassa_server::{
     KeyRole, Permission, ProbePlan, ProbeStep,
     settings::{IfUnset, SETTINGS, Setting, Sources},
 };
+
+use super::output;
 
 /// The command of the program.
 pub(crate) enum Task {
@@ -59,7 +65,22 @@ pub(crate) fn parse() -> Call {
 /// Prints the help, the version or the error in the command line, and exits.
 fn end(answer: &clap::Error) -> ! {
     let written = answer.print().and_then(|()| io::stdout().flush());
+    if let Some(setting) = secret_of(answer) {
+        output::note(format_args!(
+            "\n{} is a secret, and has no flag: every user of a machine can read the flags of its programs. Set {}, or put it \
+             into the settings file.",
+            setting.name, setting.variable
+        ));
+    }
     process::exit(if written.is_ok() { answer.exit_code() } else { 1 })
+}
+
+/// The secret that somebody gave as a flag.
+fn secret_of(answer: &clap::Error) -> Option<&'static Setting> {
+    let Some(ContextValue::String(flag)) = answer.get(ContextKind::InvalidArg) else { return None };
+    let name = flag.strip_prefix("--")?.split('=').next()?;
+    let is_it = |setting: &&Setting| setting.is_secret() && setting.name.replace(['.', '_'], "-") == name;
+    SETTINGS.into_iter().find(is_it)
 }
 
 fn command() -> Command {

@@ -92,7 +92,7 @@ fn build(settings: &ProgramSettings, storage: Arc<dyn Storage>) -> CommandResult
     let post = settings
         .events_url
         .as_ref()
-        .map(|url| HttpWebhookSender::to(url.expose()))
+        .map(|url| HttpWebhookSender::within(&settings.gateway.plain_http_hosts, url.expose()))
         .transpose()
         .map_err(Failure::new)?;
     let post = post.map(|post| Arc::new(post) as Arc<dyn WebhookSender>);
