@@ -57,7 +57,7 @@ def task(name: str, command: str, cores: float, needs: tuple[str, ...] = (), aft
     return Suite(name, command, cores, needs, after, (alone,) if alone else (), has_tests=False)
 
 
-TOOLS = "git cargo cc python3 libpython chromium javac mvn node npm php curl strip aapt2 postgres ip"
+TOOLS = "git cargo cc python3 libpython chromium javac mvn node npm php curl strip aapt2 postgres ip nginx caddy"
 
 SUITES = [
     # What is downloaded comes while cargo compiles.

@@ -34,9 +34,10 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn each_settings_file_that_is_shown_is_read() {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/server.md")).unwrap();
-    let shown = blocks(&text, "toml");
-    assert_eq!(shown.len(), 4, "a new one is looked at here, too");
+    let pages =
+        ["server.md", "reverse-proxy.md"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name));
+    let shown: Vec<_> = pages.iter().flat_map(|page| blocks(&fs::read_to_string(page).unwrap(), "toml")).collect();
+    assert_eq!(shown.len(), 5, "a new one is looked at here, too");
     for block in shown {
         let place = Place::new();
         for (name, secret) in
@@ -49,7 +50,7 @@ fn each_settings_file_that_is_shown_is_read() {
         let whole = match block.contains("[gateway]") {
             true => block,
             false if block.starts_with('[') => settings_for("http://127.0.0.1:9") + &block,
-            false => block + &settings_for("http://127.0.0.1:9").replace("\ndatabase =", "\n# database ="),
+            false => with_settings(&block),
         };
         place.write("kassa.toml", &whole);
         let mut sources = Sources::of_environment();
@@ -60,6 +61,14 @@ fn each_settings_file_that_is_shown_is_read() {
             .map(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
         assert_eq!(problems, None, "{whole}");
     }
+}
+
+/// A block of settings above all tables, with the others that the program needs.
+fn with_settings(block: &str) -> String {
+    let names: Vec<_> = block.lines().filter_map(|line| Some(line.split_once(" =")?.0)).collect();
+    let settings = settings_for("http://127.0.0.1:9");
+    let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("{name} =")));
+    format!("{block}\n{}\n", settings.lines().filter(is_other).collect::<Vec<_>>().join("\n"))
 }
 
 /// By `--help` behind the words, which is heard after all others were understood.

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod check;
+mod compose;
 mod documented;
 mod fleet;
 mod help;
@@ -11,6 +12,7 @@ mod keys;
 mod packaging;
 mod paying;
 mod probe;
+mod proxies;
 mod serving;
 mod settings;
 mod support;

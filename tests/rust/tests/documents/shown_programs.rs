@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 19] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -37,10 +37,14 @@ const FILES: [(&str, &str); 15] = [
     ("examples/shops/", "examples/shops/tests/test_shops.py"),
     ("examples/swift/checkout/Sources/checkout/", "examples/swift/checkout/Tests/CheckoutTests/CheckoutTests.swift"),
     ("sandbox/README.md", "sandbox/src/lib.rs"),
+    ("server/packaging/Caddyfile", "server/tests/program/proxies.rs"),
+    ("server/packaging/compose.sandbox.yaml", "server/tests/program/compose.rs"),
+    ("server/packaging/compose.yaml", "server/tests/program/compose.rs"),
+    ("server/packaging/nginx", "server/tests/program/proxies.rs"),
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 39] = [
+const BLOCKS: [(&str, &str, usize, &str); 44] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -57,6 +61,7 @@ const BLOCKS: [(&str, &str, usize, &str); 39] = [
     ("bindings/swift/README.md", "swift", 6, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
+    ("docs/compose.md", "sh", 2, "needs Docker and an image"),
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/tests.rs"),
     ("docs/dialect.md", "python", 1, "bindings/python/tests/test_docs.py"),
     ("docs/elqr.md", "python", 1, "bindings/python/tests/test_docs.py"),
@@ -71,6 +76,10 @@ const BLOCKS: [(&str, &str, usize, &str); 39] = [
     ("docs/quick-start.md", "toml", 1, "a path of the repository"),
     ("docs/quick-start.ru.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ru.md", "toml", 1, "a path of the repository"),
+    ("docs/reverse-proxy.md", "caddyfile", 1, "server/tests/program/proxies.rs"),
+    ("docs/reverse-proxy.md", "nginx", 1, "server/tests/program/proxies.rs"),
+    ("docs/reverse-proxy.md", "sh", 1, "server/tests/program/documented.rs"),
+    ("docs/reverse-proxy.md", "toml", 1, "server/tests/program/documented.rs"),
     ("docs/server.md", "ini", 1, "settings of PostgreSQL"),
     ("docs/server.md", "sh", 8, "server/tests/program/documented.rs"),
     ("docs/server.md", "sql", 1, "an administrator of PostgreSQL's"),
