@@ -4,6 +4,7 @@ use std::{
     io::{BufRead, BufReader, Lines, Read, Write},
     net::{TcpListener, TcpStream},
     process::{Child, ChildStdout, Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use kassa_test_patience::patience;
@@ -15,10 +16,15 @@ struct Demo {
     child: Child,
     printed: Lines<BufReader<ChildStdout>>,
     _temporary: tempfile::TempDir,
+    /// Two that start at the same time may choose the same port.
+    _alone: MutexGuard<'static, ()>,
 }
+
+static ALONE: Mutex<()> = Mutex::new(());
 
 impl Demo {
     fn start(arguments: &[&str]) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let temporary = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_kassa-server-demo"))
             .args(["start"].iter().chain(arguments))
@@ -28,7 +34,7 @@ impl Demo {
             .spawn()
             .unwrap();
         let printed = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, printed, _temporary: temporary }
+        Self { child, printed, _temporary: temporary, _alone: alone }
     }
 
     /// The next line that has all of these words.
@@ -60,12 +66,12 @@ fn post(url: &str, path: &str, credential: &str, body: &Value) -> Value {
     stream.set_read_timeout(Some(patience())).unwrap();
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let length = body.len();
-    write!(
-        stream,
-        "POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nauthorization: Bearer {credential}\r\nidempotency-key: \
-         try-1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
+    // One key for each request, as an app has it.
+    let key: String = path.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nauthorization: Bearer {credential}\r\n");
+    let about = format!("idempotency-key: {key}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+    write!(stream, "{head}{about}{body}").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -82,7 +88,8 @@ fn pay(url: &str, key: &str) {
         post(url, &format!("/v1/checkouts/{id}/tokens"), key, &Value::Null)["token"].as_str().unwrap().to_owned();
     let wanted = json!({ "method": "mbank", "phone": "996555000101" });
     let payment = post(url, "/v1/checkout/payments", &token, &wanted)["id"].as_str().unwrap().to_owned();
-    post(url, &format!("/v1/checkout/payments/{payment}/confirm"), &token, &json!({ "otp": "101101" }));
+    let confirmed = post(url, &format!("/v1/checkout/payments/{payment}/confirm"), &token, &json!({ "otp": "101101" }));
+    assert_eq!(confirmed["id"], payment.as_str(), "{confirmed}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 use strum::IntoEnumIterator;
 use toml::{
     Spanned,
-    de::{DeTable, DeValue},
+    de::{DeString, DeTable, DeValue},
 };
 use url::Url;
 
@@ -97,7 +97,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn file(&mut self, file: &DeTable<'_>) {
-        for (key, value) in file {
+        for (key, value) in in_order(file) {
             let (name, line) = (&**key.get_ref(), self.line(key.span().start));
             match value.get_ref() {
                 DeValue::Table(inner) if suggestions::has_table(name) => self.table(name, inner),
@@ -113,7 +113,7 @@ impl Reading<'_> {
     }
 
     fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
-        for (key, value) in table {
+        for (key, value) in in_order(table) {
             let line = self.line(key.span().start);
             self.setting(&format!("{prefix}.{}", key.get_ref()), line, value);
         }
@@ -174,6 +174,13 @@ impl Reading<'_> {
     fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.path.display())
     }
+}
+
+/// The keys of a table as the file has them, from its first line to its last.
+fn in_order<'a, 'b>(table: &'a DeTable<'b>) -> Vec<(&'a Spanned<DeString<'b>>, &'a Spanned<DeValue<'b>>)> {
+    let mut keys: Vec<_> = table.iter().collect();
+    keys.sort_by_key(|(key, _)| key.span().start);
+    keys
 }
 
 /// A value as a variable or a flag would have it.
@@ -318,11 +325,11 @@ mod file_tests {
             "lisen = 'hunter2'\nlog = 2026-11-28\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
         );
         let expected = [
+            "lisen (k.toml:1) is no setting; did you mean `listen`?",
+            "log (k.toml:2) must be",
             "gateway.url (k.toml:4) must be",
             "gateway.x (k.toml:5) is no setting",
             "limits (k.toml:6) must be a table: [limits] on a line of its own",
-            "lisen (k.toml:1) is no setting; did you mean `listen`?",
-            "log (k.toml:2) must be",
         ];
         assert!(problems.iter().zip(expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");
         assert_eq!(problems.len(), expected.len(), "{problems:?}");
