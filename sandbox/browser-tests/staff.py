@@ -10,8 +10,8 @@ from visitor import Visitor
 PAGES = {
     "start": "/",
     "transactions": "/dashboard",
-    "schedules": "/dashboard/schedules",
-    "schedules-by-hour": "/dashboard/schedules?by=hour",
+    "charts": "/dashboard/charts",
+    "charts-by-hour": "/dashboard/charts?by=hour",
     "analysis": "/dashboard/analysis?span=90",
     "deliveries": "/dashboard/deliveries",
     "receiver": "/dashboard/receiver",

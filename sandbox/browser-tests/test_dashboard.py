@@ -267,14 +267,14 @@ def test_the_choice_between_light_and_dark_stays(merchant: Visitor, history: San
     light = page.evaluate(background)
     merchant.press("Change between light and dark")
     assert page.evaluate(background) != light
-    merchant.open(f"{history.base_url}/dashboard/schedules")
+    merchant.open(f"{history.base_url}/dashboard/charts")
     assert page.evaluate(background) != light
     merchant.press("Change between light and dark")
     assert page.evaluate(background) == light
 
 
 def test_charts_follow_the_theme(merchant: Visitor, history: Sandbox) -> None:
-    merchant.open(f"{history.base_url}/dashboard/schedules")
+    merchant.open(f"{history.base_url}/dashboard/charts")
     bar = merchant.page.locator('.chart [fill="#010101"]').first
     colour = "node => getComputedStyle(node).fill"
     light = bar.evaluate(colour)

@@ -38,7 +38,7 @@ PAGES = {
     "search for a text that nobody has": ("/dashboard?q=balalaika", FIGURE_BAR_MS),
     "search for a text, of charged ones": (f"{SEARCH}&status=CHARGE", None),
     "pending ones, the largest first": ("/dashboard?status=PENDING&sort=largest", None),
-    "schedules": ("/dashboard/schedules", None),
+    "charts": ("/dashboard/charts", None),
     "analysis": ("/dashboard/analysis", FIGURE_BAR_MS),
     "analysis of all time": ("/dashboard/analysis?span=all", FIGURE_BAR_MS),
 }

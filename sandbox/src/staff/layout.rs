@@ -8,7 +8,7 @@ use crate::domain::all;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 pub(crate) enum Section {
     Transactions,
-    Schedules,
+    Charts,
     Analysis,
     Deliveries,
     Receiver,
@@ -30,7 +30,7 @@ impl Section {
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Transactions => "dashboard",
-            Self::Schedules => "dashboard/schedules",
+            Self::Charts => "dashboard/charts",
             Self::Analysis => "dashboard/analysis",
             Self::Deliveries => "dashboard/deliveries",
             Self::Receiver => "dashboard/receiver",

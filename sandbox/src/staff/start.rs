@@ -47,7 +47,7 @@ const LINKS: [Link; 4] = [
     Link {
         name: "Dashboard",
         path: Section::Transactions.path(),
-        text: "Payments with each request and response, schedules, an analysis, and callbacks with their delivery \
+        text: "Payments with each request and response, charts, an analysis, and callbacks with their delivery \
             attempts.",
         key: "Requires the merchant's login and password, which the sandbox prints at startup.",
     },

@@ -1,4 +1,4 @@
-//! The pages of the merchant's dashboard: payments, lists, exports, schedules, deliveries, and the receiver of callbacks.
+//! The pages of the merchant's dashboard: payments, lists, exports, charts, deliveries, and the receiver of callbacks.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -187,7 +187,7 @@ fn export_is_complete_and_has_no_formulas() {
 }
 
 #[test]
-fn schedules_and_analysis_show_correct_counts() {
+fn charts_and_analysis_show_correct_counts() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
     let half_past = Duration::from_secs((5400 - now % 3600) % 3600);
     // No hour, and so no day, week or month, ends meanwhile.
@@ -199,7 +199,7 @@ fn schedules_and_analysis_show_correct_counts() {
     post(&sandbox, QR_DATA, &qr_body());
     let mut browser = Browser::logged_in(&sandbox);
     for unit in ["hour", "day", "week", "month"] {
-        let page = browser.get(&format!("/dashboard/schedules?by={unit}")).body;
+        let page = browser.get(&format!("/dashboard/charts?by={unit}")).body;
         let row = page.split("<tbody>").nth(1).and_then(|body| body.split("</tr>").next()).expect("a row");
         let cells: Vec<_> =
             row.split("<td class=\"number\">").skip(1).filter_map(|cell| cell.split('<').next()).collect();
@@ -214,8 +214,8 @@ fn schedules_and_analysis_show_correct_counts() {
     }
     // Far from everything, and where no calendar goes.
     for end in ["0", "-9223372036854775808", "9223372036854775807", "x"] {
-        assert_eq!(browser.get(&format!("/dashboard/schedules?by=month&end={end}")).status, 200, "{end}");
-        assert_eq!(browser.get(&format!("/dashboard/schedules?by=hour&end={end}")).status, 200, "{end}");
+        assert_eq!(browser.get(&format!("/dashboard/charts?by=month&end={end}")).status, 200, "{end}");
+        assert_eq!(browser.get(&format!("/dashboard/charts?by=hour&end={end}")).status, 200, "{end}");
     }
 }
 
@@ -229,7 +229,7 @@ fn huge_amounts_break_no_page() {
     }
     let mut browser = Browser::logged_in(&sandbox);
     for path in
-        ["/dashboard?sort=largest", "/dashboard/schedules", "/dashboard/analysis", "/dashboard/transactions.csv"]
+        ["/dashboard?sort=largest", "/dashboard/charts", "/dashboard/analysis", "/dashboard/transactions.csv"]
     {
         assert_eq!(browser.get(path).status, 200, "{path}");
     }

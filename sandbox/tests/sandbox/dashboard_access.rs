@@ -24,7 +24,7 @@ fn without_a_session_only_the_login_is_shown() {
         "/dashboard/",
         "/dashboard/transactions/1",
         "/dashboard/transactions.csv",
-        "/dashboard/schedules",
+        "/dashboard/charts",
         "/dashboard/analysis",
         "/dashboard/deliveries",
         "/dashboard/receiver",
@@ -82,7 +82,7 @@ fn merchant_credentials_log_in_until_logout() {
     let page = browser.get("/dashboard");
     assert_eq!(page.status, 200);
     assert!(page.body.contains("SEEN-1") && page.body.contains("100.10 KGS"), "{}", page.body);
-    for path in ["/dashboard/", "/dashboard/schedules/", "/dashboard/transactions/1/"] {
+    for path in ["/dashboard/", "/dashboard/charts/", "/dashboard/transactions/1/"] {
         assert_eq!(browser.get(path).status, 200, "{path}");
     }
     let session = browser.cookies.clone();

@@ -2,11 +2,11 @@
 //! error pages.
 
 mod analysis;
+mod charts;
 mod deliveries;
 mod export;
 mod payment;
 mod routes;
-mod schedules;
 pub(crate) mod text;
 mod transactions;
 

@@ -20,7 +20,7 @@ use crate::{
     encoding::FormPairs,
     staff::{
         dashboard::{
-            PageContext, PageResult, analysis, deliveries, export, failed, forbidden, not_found, payment, schedules,
+            PageContext, PageResult, analysis, charts, deliveries, export, failed, forbidden, not_found, payment,
             transactions,
         },
         layout::{Staff, Visitor},
@@ -45,7 +45,7 @@ pub(crate) fn routes(state: &Arc<State>) -> Router {
         ("/dashboard", page(transactions::page)),
         ("/dashboard/transactions.csv", page(export::file)),
         ("/dashboard/transactions/{id}", page_of(payment::page)),
-        ("/dashboard/schedules", page(schedules::page)),
+        ("/dashboard/charts", page(charts::page)),
         ("/dashboard/analysis", page(analysis::page)),
         ("/dashboard/deliveries", page(deliveries::page)),
         ("/dashboard/deliveries/{id}", page_of(deliveries::attempt)),

@@ -97,8 +97,8 @@ impl Unit {
 }
 
 #[derive(Template)]
-#[template(path = "staff/schedules.html")]
-struct Schedules {
+#[template(path = "staff/charts.html")]
+struct Charts {
     document: Document,
     staff: Staff,
     units: Vec<Choice>,
@@ -147,9 +147,9 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     let sums = sums(unit, first, end, counted);
     let labels: Vec<String> = (first..=end).map(|period| unit.label(period).0).collect();
     let span = format!("{} to {}", unit.label(first).1, unit.label(end).1);
-    let page = Schedules {
+    let page = Charts {
         document: context.document.clone(),
-        staff: context.staff(Section::Schedules),
+        staff: context.staff(Section::Charts),
         units: choices(&Unit::ALL, Unit::as_str, Unit::name, Some(unit)),
         unit: unit.as_str(),
         counts: counts_chart(&span, labels.clone(), &sums),
