@@ -1,4 +1,4 @@
-"""What the merchant does on the dashboard."""
+"""What the merchant does on the dashboard, and how its pages have to be in a hand."""
 
 from __future__ import annotations
 
@@ -16,6 +16,22 @@ PAGES = {
     "deliveries": "/dashboard/deliveries",
     "receiver": "/dashboard/receiver",
 }
+
+
+SCROLLED = """() => [...document.querySelectorAll("main *")].filter(node => node.checkVisibility()
+    && ["auto", "scroll"].includes(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth)
+    .map(node => `${node.outerHTML.slice(0, 120)}: ${node.scrollWidth} px in ${node.clientWidth} px`)"""
+# In CSS pixels, as Apple and WCAG (AAA) recommend. Links within text are as high as their line.
+FINGER = 44
+SMALL = """finger => [...document.querySelectorAll("button, select, input, textarea, summary, nav a")].filter(node =>
+    node.checkVisibility() && !["hidden", "checkbox", "radio"].includes(node.type)
+    && node.getBoundingClientRect().height < finger - 0.5).map(node => node.outerHTML.slice(0, 120))"""
+
+
+def check_held(visitor: Visitor) -> None:
+    """On a phone nothing has to be scrolled sideways, and a finger hits what it has to."""
+    assert visitor.page.evaluate(SCROLLED) == [], visitor.page.url
+    assert visitor.page.evaluate(SMALL, FINGER) == [], visitor.page.url
 
 
 def log_in(visitor: Visitor, sandbox: Sandbox, path: str = "/dashboard") -> None:

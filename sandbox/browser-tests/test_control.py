@@ -7,7 +7,8 @@ from kassa_sandbox import Sandbox
 from playwright.sync_api import expect
 
 from shop import Shop
-from visitor import Size, Visit, Visitor
+from staff import check_held
+from visitor import HELD, Size, Visit, Visitor
 
 
 def enter(visitor: Visitor, sandbox: Sandbox) -> None:
@@ -19,19 +20,39 @@ def enter(visitor: Visitor, sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", ["phone", "desktop"])
+@pytest.mark.parametrize("size", ["small", "tablet", "desktop"])
 def test_both_pages_are_accessible_and_fit(visit: Visit, kassa_sandbox: Sandbox, size: Size, dark: bool) -> None:
     visitor = visit(size=size, dark=dark)
     visitor.open(f"{kassa_sandbox.base_url}/api")
     visitor.page.locator("summary").first.click()
     visitor.look("api")
+    if size in HELD:
+        check_held(visitor)
     visitor.open(f"{kassa_sandbox.base_url}/control")
     visitor.look("control-login")
     kassa_sandbox.faults.add("response-lost", order_number="ORDER-1", times=1)
     kassa_sandbox.faults.add("unavailable", endpoint="status", probability=0.05, seed=7)
     enter(visitor, kassa_sandbox)
     visitor.page.get_by_text("Settings of single faults").click()
+    visitor.page.get_by_text("What each fault does").click()
     visitor.look("control")
+    if size in HELD:
+        check_held(visitor)
+
+
+def test_groups_are_named_and_reached_from_the_top(visit: Visit, kassa_sandbox: Sandbox) -> None:
+    visitor = visit(size="small")
+    enter(visitor, kassa_sandbox)
+    groups = visitor.page.get_by_role("navigation", name="Groups").get_by_role("link")
+    names = groups.all_inner_texts()
+    assert names == visitor.page.get_by_role("heading", level=2).all_inner_texts()
+    for name in names:
+        groups.filter(has_text=name).click()
+        expect(visitor.page.get_by_role("heading", level=2, name=name)).to_be_in_viewport()
+        expect(visitor.page.get_by_role("region", name=name).locator("p").first).not_to_be_empty()
+    options = visitor.page.get_by_label("Fault", exact=True).locator("optgroup")
+    expect(options).to_have_count(4)
+    expect(options.last.locator("option").first).to_have_text("callback-lost")
 
 
 def test_a_stranger_sees_nothing(visit: Visit, kassa_sandbox: Sandbox) -> None:

@@ -7,6 +7,7 @@ import io
 import time
 import urllib.request
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,8 +17,8 @@ from playwright.sync_api import Browser, Download, expect
 
 from patience import PATIENCE
 from shop import Shop
-from staff import PAGES, fill_login, log_in
-from visitor import Size, Visit, Visitor
+from staff import PAGES, check_held, fill_login, log_in
+from visitor import HELD, Size, Visit, Visitor
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +38,7 @@ def merchant(browser: Browser, history: Sandbox) -> Iterator[Visitor]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", ["phone", "desktop"])
+@pytest.mark.parametrize("size", ["small", "tablet", "desktop"])
 def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, size: Size, dark: bool) -> None:
     visitor = Visitor(browser, {urlsplit(history.base_url).netloc}, "en", size=size, dark=dark, scripts=True)
     visitor.open(f"{history.base_url}/dashboard")
@@ -46,19 +47,25 @@ def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, s
     expect(visitor.heading).to_have_text("Transactions")
     for name, path in PAGES.items():
         visitor.open(f"{history.base_url}{path}")
-        visitor.look(name)
+        look_and_hold(visitor, name, size)
         if name in ("transactions", "deliveries"):
             assert_list_suits(visitor, size)
     visitor.open(f"{history.base_url}/dashboard/deliveries")
     visitor.page.locator("tbody a").first.click()
     expect(visitor.page.get_by_role("heading", name="Response")).to_be_visible()
-    visitor.look("delivery")
+    look_and_hold(visitor, "delivery", size)
     visitor.open(f"{history.base_url}/dashboard?status=CHARGE&kind=card")
     visitor.page.locator("tbody a").first.click()
     expect(visitor.page.get_by_role("heading", name="History")).to_be_visible()
     visitor.page.locator("summary").first.click()
-    visitor.look("payment")
+    look_and_hold(visitor, "payment", size)
     visitor.close()
+
+
+def look_and_hold(visitor: Visitor, name: str, size: Size) -> None:
+    visitor.look(name)
+    if size in HELD:
+        check_held(visitor)
 
 
 def assert_list_suits(visitor: Visitor, size: Size) -> None:
@@ -72,6 +79,26 @@ def assert_list_suits(visitor: Visitor, size: Size) -> None:
     expect(head).to_be_hidden()
     wide, room = box.evaluate("box => [box.scrollWidth, box.clientWidth]")
     assert wide <= room, f"{visitor.page.url}: the list is {wide} px wide in a box of {room} px"
+
+
+def test_a_phone_shows_figures_as_rows_with_bars_the_newest_first(browser: Browser, history: Sandbox) -> None:
+    visitor = Visitor(browser, {urlsplit(history.base_url).netloc}, "en", size="small", dark=False, scripts=True)
+    log_in(visitor, history, "/dashboard/charts")
+    rows = visitor.page.locator(".sums tbody tr")
+    expect(rows).to_have_count(30)
+    expect(visitor.page.locator(".chart").first).to_be_hidden()
+    days = [
+        datetime.strptime(text, "%d %b %Y") for text in visitor.page.locator(".sums th[scope=row]").all_inner_texts()
+    ]
+    assert days == sorted(days, reverse=True)
+    busy = visitor.page.locator(".sums tbody tr:not(.none)").first
+    expect(busy.locator("svg rect").first).to_be_visible()
+    unit = "node => getComputedStyle(node, '::after').content"
+    assert busy.locator("td.number").nth(1).evaluate(unit) == '" charged"'
+    visitor.open(f"{history.base_url}/dashboard/analysis?span=90")
+    expect(visitor.page.locator(".chart").first).to_be_hidden()
+    expect(visitor.page.get_by_role("region", name="Reasons").locator("svg rect").first).to_be_visible()
+    visitor.close()
 
 
 def wait_for_a_callback(sandbox: Sandbox, order: str) -> None:

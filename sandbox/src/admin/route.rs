@@ -71,6 +71,12 @@ impl Route {
         }
     }
 
+    /// The id of the operation in the description: method and path, with hyphens for slashes.
+    pub(crate) fn operation_id(&self) -> String {
+        let path = self.path.replace(['{', '}'], "").replace('/', "-");
+        format!("{}{path}", self.method.as_str().to_ascii_lowercase())
+    }
+
     /// The names of the path's parameters.
     pub(crate) fn parameter_names(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter(|part| part.starts_with('{')).map(|part| part.trim_matches(['{', '}']))

@@ -66,6 +66,12 @@ pub(crate) struct Description {
 }
 
 impl Endpoint {
+    /// The id of an operation in the description: the endpoint's name, with hyphens for slashes.
+    pub(crate) fn operation_id(&self, method: &Method) -> String {
+        let id = self.name.as_str().replace('/', "-");
+        if *method == self.method { id } else { format!("{id}-by-query") }
+    }
+
     /// Its requests: each method, and where the fields are then. An endpoint of two methods takes a body by the first one.
     pub(crate) fn requests(&self) -> impl Iterator<Item = (&Method, Input)> {
         let first = if self.other_method.is_some() { Input::Body } else { self.input };

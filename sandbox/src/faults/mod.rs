@@ -52,6 +52,13 @@ macro_rules! names {
                 Self::ALL.iter().copied().find(|name| name.as_str() == word)
             }
 
+            /// What it does, in Markdown.
+            pub(crate) fn text(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),+).trim_start(),)*
+                }
+            }
+
             pub(crate) fn moment(self) -> Moment {
                 match self {
                     $(Self::$variant => Moment::$moment,)*

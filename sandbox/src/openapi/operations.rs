@@ -33,11 +33,9 @@ fn endpoint_operation(
     (method, input): (&Method, Input),
     today: Date,
 ) -> Value {
-    let id = endpoint.name.as_str().replace('/', "-");
-    let id = if *method == endpoint.method { id } else { format!("{id}-by-query") };
     let spec = Fields::spec_of(endpoint.description.take);
     let operation = json!({
-        "operationId": id,
+        "operationId": endpoint.operation_id(method),
         "tags": [GATEWAY_TAG],
         "summary": endpoint.description.summary,
         "security": [{ MERCHANT_SECURITY: [] }],
@@ -95,7 +93,7 @@ pub(super) fn describe_admin(generator: &mut SchemaGenerator, paths: &mut Map<St
 
 fn admin_operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
     let operation = json!({
-        "operationId": id(route),
+        "operationId": route.operation_id(),
         "tags": [ADMIN_TAG],
         "summary": route.summary,
         "security": [{ ADMIN_SECURITY: [] }],
@@ -117,12 +115,6 @@ fn admin_operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
         operation["parameters"] = json!(parameters);
     }
     operation
-}
-
-/// The operation id: method and path, with hyphens for slashes.
-fn id(route: &Route) -> String {
-    let path = route.path.replace(['{', '}'], "").replace('/', "-");
-    format!("{}{path}", route.method.as_str().to_ascii_lowercase())
 }
 
 fn parameter(name: &str, place: &str, is_required: bool) -> Value {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router, extract,
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -62,6 +62,7 @@ async fn stopped(mut stop: watch::Receiver<bool>) {
 pub(super) fn routes(state: &Arc<State>) -> Router {
     Router::new()
         .route(start::PATH, any(root_path))
+        .fallback(unknown_path)
         .with_state(Arc::clone(state))
         .merge(pipeline::routes(state))
         .merge(pages::routes(state))
@@ -71,23 +72,35 @@ pub(super) fn routes(state: &Arc<State>) -> Router {
         .merge(dashboard::routes(state))
         .merge(control::routes(state))
         .merge(openapi::routes(state))
-        .fallback(unknown_path)
 }
 
 /// A browser is shown the start page; a program that comes here has the wrong address.
 async fn root_path(extract::State(state): extract::State<Arc<State>>, method: Method, headers: HeaderMap) -> Response {
-    let is_browser = headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")));
-    match method {
-        Method::GET | Method::HEAD if is_browser => start::page(&state),
-        _ => unknown_path().await.into_response(),
+    if is_browser(&method, &headers) { start::page(&state) } else { unknown_to_program().into_response() }
+}
+
+/// No page and no endpoint.
+async fn unknown_path(
+    extract::State(state): extract::State<Arc<State>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if is_browser(&method, &headers) {
+        start::not_found(&state, uri.path())
+    } else {
+        unknown_to_program().into_response()
     }
 }
 
+/// Whether a person opens an address.
+fn is_browser(method: &Method, headers: &HeaderMap) -> bool {
+    let accepted = |value: &HeaderValue| value.to_str().is_ok_and(|accepted| accepted.contains("text/html"));
+    matches!(*method, Method::GET | Method::HEAD) && headers.get_all(header::ACCEPT).iter().any(accepted)
+}
+
 /// Without an envelope, so that no client takes it for a response of the gateway: its base address is wrong.
-async fn unknown_path() -> impl IntoResponse {
+fn unknown_to_program() -> impl IntoResponse {
     (
         StatusCode::NOT_FOUND,
         [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],

@@ -1,12 +1,22 @@
-//! The start page: links to everything else, for a browser at the bare address.
+//! What a browser sees at the bare address: how to begin, and links to everything else. Under an address that does not exist, a page that
+//! leads there.
 
 use askama::Template;
-use axum::{http::StatusCode, response::Response};
+use axum::{
+    http::{Method, StatusCode},
+    response::Response,
+};
 
 use crate::{
+    admin,
     domain::{EndpointName, Language, PaymentStatus},
+    endpoints::{ENDPOINTS, Endpoint},
     pages,
-    staff::layout::{Section, Staff},
+    settings::WELL_KNOWN_PASSWORD,
+    staff::{
+        layout::{Section, Staff},
+        receiver,
+    },
     state::State,
     web::{self, Document, Policy},
 };
@@ -20,11 +30,15 @@ struct Start {
     staff: Staff,
     base_url: String,
     links: [Link; 4],
+    /// The merchant's login and password, unless they are the user's own secret.
+    credentials: Option<(String, &'static str)>,
+    steps: [Step; 4],
+    endpoints: Vec<Operation>,
+    admin_routes: Vec<Operation>,
     payer_pages: [PayerPage; 4],
-    /// A request that makes a payment with a page.
-    curl: String,
     /// The status word of payments that wait for their payer.
     waiting: &'static str,
+    repository: &'static str,
 }
 
 /// A link to a part of the staff's pages.
@@ -35,6 +49,21 @@ struct Link {
     text: &'static str,
     /// Who has access.
     key: &'static str,
+}
+
+/// A command that can be copied.
+struct Step {
+    name: &'static str,
+    text: &'static str,
+    curl: String,
+}
+
+/// A request that the sandbox answers.
+struct Operation {
+    id: String,
+    method: String,
+    path: &'static str,
+    summary: &'static str,
 }
 
 /// A page for payers.
@@ -84,23 +113,113 @@ const PAYER_PAGES: [PayerPage; 4] = [
 
 /// Shows it.
 pub(crate) fn page(state: &State) -> Response {
-    let base_url = state.public_url.clone();
+    let credentials = credentials(state);
     let page = Start {
         document: Document::at(PATH, Language::English),
         staff: Staff::default(),
         links: LINKS,
+        steps: steps(state, credentials.as_ref()),
+        credentials,
+        endpoints: endpoints(),
+        admin_routes: admin_routes(),
         payer_pages: PAYER_PAGES,
-        curl: curl(&base_url),
         waiting: PaymentStatus::Created.as_str(),
-        base_url,
+        repository: env!("CARGO_PKG_REPOSITORY"),
+        base_url: state.public_url.clone(),
     };
     web::page(StatusCode::OK, Policy::Staff, &page)
 }
 
-fn curl(base_url: &str) -> String {
-    let url = format!("{base_url}{}", EndpointName::PayForm.path());
-    format!(
-        "curl -u \"$LOGIN:$PASSWORD\" {url} -d '{{\n  \"amount\": 99.50, \"serviceName\": \"Flower shop\",\n  \
-         \"callbackURL\": \"{base_url}/receiver/start\", \"returnURL\": \"{base_url}/\"\n}}'"
-    )
+/// Login and password, if a page may show them and a shell takes them as they are.
+fn credentials(state: &State) -> Option<(String, &'static str)> {
+    let options = &state.options;
+    let is_plain = options.login.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte));
+    (is_plain && options.password == WELL_KNOWN_PASSWORD).then(|| (options.login.clone(), WELL_KNOWN_PASSWORD))
+}
+
+/// Commands that work as they stand. The order number is another one at each visit, as a used one is refused.
+fn steps(state: &State, credentials: Option<&(String, &'static str)>) -> [Step; 4] {
+    let base_url = &state.public_url;
+    let order = format!("try-{}", state.clock().now_ms() / 1000);
+    let callback = format!("{base_url}{}start", receiver::PREFIX);
+    let year = state.clock().today().year() + 3;
+    let user = credentials.map_or("\"$LOGIN:$PASSWORD\"".to_owned(), |(login, password)| format!("{login}:{password}"));
+    let call = |endpoint: EndpointName, body: &str| {
+        format!("curl -u {user} {base_url}{} -d '{{\n{body}\n}}'", endpoint.path())
+    };
+    [
+        Step {
+            name: "A pay-form",
+            text: "The answer has the link of its page, payFormUrl. Open it and pay with a test card: one click fills the form.",
+            curl: call(
+                EndpointName::PayForm,
+                &format!(
+                    "  \"amount\": 99.50, \"serviceName\": \"Flower shop\",\n  \
+                     \"callbackURL\": \"{callback}\", \"returnURL\": \"{base_url}/\""
+                ),
+            ),
+        },
+        Step {
+            name: "A card payment",
+            text: "This test card needs no confirmation: it is charged at once, and the callback goes to the receiver.",
+            curl: call(
+                EndpointName::Payment,
+                &format!(
+                    "  \"orderNumber\": \"{order}\", \"description\": \"Two coffees\", \"amount\": 100.10, \"currency\": \"KGS\",\n  \
+                     \"pan\": \"4000000000002016\", \"expiryMonth\": \"12\", \"expiryYear\": {year}, \"cvc\": \"123\",\n  \
+                     \"language\": \"en\", \"name\": \"Aibek Asanov\", \"ip\": \"203.0.113.7\",\n  \
+                     \"callbackUrl\": \"{callback}\", \"returnUrl\": \"{base_url}/\""
+                ),
+            ),
+        },
+        Step {
+            name: "Its status",
+            text: "A shop delivers on this answer alone, never on a callback.",
+            curl: call(EndpointName::GetStatus, &format!("  \"orderNumber\": \"{order}\", \"provider\": \"Cards\"")),
+        },
+        Step {
+            name: "What really happened",
+            text: "The ledger knows each charge. TOKEN is the admin token, printed at startup.",
+            curl: format!(
+                "curl -H \"Authorization: Bearer $TOKEN\" '{base_url}/admin/ledger?{}={order}'",
+                admin::ORDER_NUMBER
+            ),
+        },
+    ]
+}
+
+fn endpoints() -> Vec<Operation> {
+    let requests = ENDPOINTS.iter().flat_map(|endpoint| endpoint.requests().map(move |(method, _)| (endpoint, method)));
+    let operation = |(endpoint, method): (&Endpoint, &Method)| Operation {
+        id: endpoint.operation_id(method),
+        method: method.to_string(),
+        path: endpoint.name.path(),
+        summary: endpoint.description.summary,
+    };
+    requests.map(operation).collect()
+}
+
+fn admin_routes() -> Vec<Operation> {
+    let operation = |route: &admin::Route| Operation {
+        id: route.operation_id(),
+        method: route.method.to_string(),
+        path: route.path,
+        summary: route.summary,
+    };
+    admin::ROUTES.iter().map(operation).collect()
+}
+
+#[derive(Template)]
+#[template(path = "staff/not_found.html")]
+struct NotFound {
+    document: Document,
+    staff: Staff,
+    base_url: String,
+}
+
+/// A browser that came to an address where nothing is.
+pub(crate) fn not_found(state: &State, path: &str) -> Response {
+    let document = Document::at(path, Language::English);
+    let page = NotFound { document, staff: Staff::default(), base_url: state.public_url.clone() };
+    web::page(StatusCode::NOT_FOUND, Policy::Staff, &page)
 }

@@ -8,10 +8,12 @@ use kassa_pages::chart::{self, About, Values};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all},
+    domain::{PaymentKind, Provider, RejectReason, all},
     staff::{
         dashboard::{
-            PageContext, PageResult, text,
+            PageContext, PageResult,
+            figures::{self, Row, Segment, Sums},
+            text,
             transactions::{Choice, choices},
         },
         layout::{Section, Staff},
@@ -109,88 +111,16 @@ struct Figure {
     more: String,
 }
 
-struct Row {
-    name: &'static str,
-    all: String,
-    charged: String,
-    rejected: String,
-    open: String,
-    approval: String,
-    took: String,
-    amounts: String,
-}
-
 struct Reason {
     name: String,
     count: String,
     share: String,
+    bar: Vec<Segment>,
 }
 
-/// Sums of payments that belong together.
-#[derive(Default)]
-struct Sums {
-    charged: i64,
-    rejected: i64,
-    open: i64,
-    took: i64,
-    /// Charged hundredths by currency, and how many payments they are of.
-    amounts: BTreeMap<String, (i64, i64)>,
-}
-
-impl Sums {
-    fn add(&mut self, group: &PaymentGroup) {
-        match group.status {
-            PaymentStatus::Charged => {
-                self.charged += group.count;
-                let (minor, count) = self.amounts.entry(group.currency.clone()).or_default();
-                *minor += group.minor;
-                *count += group.count;
-            }
-            PaymentStatus::Rejected => self.rejected += group.count,
-            PaymentStatus::Created | PaymentStatus::Pending => self.open += group.count,
-        }
-        self.took += group.took;
-    }
-
-    fn finished(&self) -> i64 {
-        self.charged + self.rejected
-    }
-
-    fn all(&self) -> i64 {
-        self.finished() + self.open
-    }
-
-    fn took(&self) -> String {
-        self.took.checked_div(self.finished()).map_or(text::NOTHING.to_owned(), text::duration)
-    }
-
-    fn charged_amounts(&self) -> String {
-        text::amounts(self.amounts.iter().map(|(currency, (minor, _))| (currency, *minor)))
-    }
-
-    /// The average charged payment, in som where there are any.
-    fn average(&self) -> String {
-        let som = self.amounts.get_key_value("KGS").or_else(|| self.amounts.first_key_value());
-        match som {
-            Some((currency, (minor, count))) => {
-                format!("{} {currency} on average", text::minor(minor.checked_div(*count).unwrap_or_default()))
-            }
-            None => "nothing yet".to_owned(),
-        }
-    }
-
-    fn row(&self, name: &'static str) -> Row {
-        Row {
-            name,
-            all: text::count(self.all()),
-            charged: text::count(self.charged),
-            rejected: text::count(self.rejected),
-            open: text::count(self.open),
-            approval: text::share(self.charged, self.finished()),
-            took: self.took(),
-            amounts: self.charged_amounts(),
-        }
-    }
+fn add(sums: &mut Sums, group: &PaymentGroup) {
+    sums.add(group.status, &group.currency, group.count, group.minor);
+    sums.add_time(group.took);
 }
 
 pub(super) fn page(context: &PageContext) -> PageResult {
@@ -204,10 +134,10 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     let mut by_provider: BTreeMap<&str, Sums> = Provider::ALL.map(|one| (one.as_str(), Sums::default())).into();
     let mut by_reason: BTreeMap<&str, (RejectReason, i64)> = BTreeMap::new();
     for one in &groups {
-        total.add(one);
-        by_method.entry(MethodGroup::of(one)).or_default().add(one);
+        add(&mut total, one);
+        add(by_method.entry(MethodGroup::of(one)).or_default(), one);
         if let Some(provider) = one.provider {
-            by_provider.entry(provider.as_str()).or_default().add(one);
+            add(by_provider.entry(provider.as_str()).or_default(), one);
         }
         if let Some(reason) = one.reason {
             by_reason.entry(reason.code()).or_insert((reason, 0)).1 += one.count;
@@ -215,32 +145,30 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     }
     let mut reasons: Vec<_> = by_reason.into_values().collect();
     reasons.sort_by_key(|(_, count)| -count);
+    let most = reasons.first().map_or(0, |(_, count)| *count);
     let page = Analysis {
         document: context.document.clone(),
         staff: context.staff(Section::Analysis),
         spans: choices(&Span::ALL, Span::as_str, Span::name, Some(span)),
-        figures: figures(&total),
+        figures: totals(&total),
         methods_chart: methods_chart(&by_method),
         reasons_chart: reasons_chart(&reasons),
-        methods: by_method.iter().map(|(methods, sums)| sums.row(methods.name())).collect(),
-        providers: by_provider.iter().map(|(name, sums)| sums.row(provider_name(name))).collect(),
+        methods: figures::rows(by_method.iter().map(|(methods, sums)| (methods.name().to_owned(), sums))),
+        providers: figures::rows(by_provider.iter().map(|(name, sums)| ((*name).to_owned(), sums))),
         reasons: reasons
             .iter()
             .map(|(reason, count)| Reason {
                 name: text::reason(*reason),
                 count: text::count(*count),
                 share: text::share(*count, total.rejected),
+                bar: figures::bar([(*count, 2)], most),
             })
             .collect(),
     };
     Ok(web::page(StatusCode::OK, Policy::Staff, &page))
 }
 
-fn provider_name(name: &str) -> &'static str {
-    Provider::parse(name).map_or(text::NOTHING, Provider::as_str)
-}
-
-fn figures(total: &Sums) -> Vec<Figure> {
+fn totals(total: &Sums) -> Vec<Figure> {
     let (amounts, average) = (total.charged_amounts(), total.average());
     let (main, others) = amounts.split_once(", ").unwrap_or((&amounts, ""));
     let more = match (average, others) {
@@ -255,7 +183,7 @@ fn figures(total: &Sums) -> Vec<Figure> {
         },
         Figure {
             name: "Approval rate",
-            value: text::share(total.charged, total.finished()),
+            value: total.approval(),
             more: format!("{} of {} finished", text::count(total.charged), text::count(total.finished())),
         },
         Figure { name: "Average time", value: total.took(), more: "from registration to the end".to_owned() },

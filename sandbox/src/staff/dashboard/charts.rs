@@ -8,10 +8,12 @@ use kassa_pages::chart::{self, About, Values};
 use time::{Date, Duration, Month, OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use crate::{
-    domain::{PaymentStatus, clock},
+    domain::clock,
     staff::{
         dashboard::{
-            PageContext, PageResult, text,
+            PageContext, PageResult,
+            figures::{self, Row, Sums},
+            text,
             transactions::{Choice, choices},
         },
         layout::{Section, Staff},
@@ -112,26 +114,6 @@ struct Charts {
     later: Option<i64>,
 }
 
-struct Row {
-    period: String,
-    all: String,
-    charged: String,
-    rejected: String,
-    open: String,
-    approval: String,
-    amounts: String,
-}
-
-/// The figures of one period.
-#[derive(Default, Clone)]
-struct Sums {
-    charged: i64,
-    rejected: i64,
-    open: i64,
-    /// Charged hundredths by currency.
-    amounts: BTreeMap<String, i64>,
-}
-
 pub(super) fn page(context: &PageContext) -> PageResult {
     let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == context.request.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(context.state.clock().now_ms());
@@ -155,11 +137,9 @@ pub(super) fn page(context: &PageContext) -> PageResult {
         counts: counts_chart(&span, labels.clone(), &sums),
         amounts: amounts_chart(&span, labels, &sums, &currency),
         currency,
-        rows: (first..=end)
-            .rev()
-            .zip(sums.iter().rev())
-            .map(|(period, sums)| row(unit.label(period).1, sums))
-            .collect(),
+        rows: figures::rows(
+            (first..=end).rev().zip(sums.iter().rev()).map(|(period, sums)| (unit.label(period).1, sums)),
+        ),
         span,
         earlier: first - 1,
         later: (end < now).then(|| (end + unit.shown()).min(now)),
@@ -184,14 +164,7 @@ fn sums(unit: Unit, first: i64, last: i64, counted: Vec<PeriodCount>) -> Vec<Sum
         let Some(sums) = usize::try_from(period - first).ok().and_then(|index| sums.get_mut(index)) else {
             continue;
         };
-        match one.status {
-            PaymentStatus::Charged => {
-                sums.charged += one.count;
-                *sums.amounts.entry(one.currency).or_default() += one.minor;
-            }
-            PaymentStatus::Rejected => sums.rejected += one.count,
-            PaymentStatus::Created | PaymentStatus::Pending => sums.open += one.count,
-        }
+        sums.add(one.status, &one.currency, one.count, one.minor);
     }
     sums
 }
@@ -214,26 +187,12 @@ fn counts_chart(span: &str, labels: Vec<String>, sums: &[Sums]) -> String {
 }
 
 fn amounts_chart(span: &str, labels: Vec<String>, sums: &[Sums], currency: &str) -> String {
-    let charged = |sums: &Sums| sums.amounts.get(currency).copied().unwrap_or_default();
-    let values = sums.iter().map(|sums| (charged(sums) / 100) as f32).collect();
+    let values = sums.iter().map(|sums| (sums.charged_minor(currency) / 100) as f32).collect();
     let about = About {
         title: "Charged amounts over time",
         description: &format!("Charged amounts in {currency}, {span}. The table has the figures."),
     };
     chart::bars(&about, labels, vec![Values { name: "Charged", color: 0, values }])
-}
-
-fn row(period: String, sums: &Sums) -> Row {
-    let all = sums.charged + sums.rejected + sums.open;
-    Row {
-        period,
-        all: text::count(all),
-        charged: text::count(sums.charged),
-        rejected: text::count(sums.rejected),
-        open: text::count(sums.open),
-        approval: text::share(sums.charged, sums.charged + sums.rejected),
-        amounts: text::amounts(sums.amounts.iter().map(|(currency, minor)| (currency, *minor))),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod analysis;
 mod charts;
 mod deliveries;
 mod export;
+mod figures;
 mod payment;
 mod routes;
 pub(crate) mod text;
