@@ -155,7 +155,7 @@ fn steps(state: &State, credentials: Option<&(String, &'static str)>) -> [Step; 
                 EndpointName::PayForm,
                 &format!(
                     "  \"amount\": 99.50, \"serviceName\": \"Flower shop\",\n  \
-                     \"callbackURL\": \"{callback}\", \"returnURL\": \"{base_url}/\""
+                     \"callbackURL\": \"{callback}\",\n  \"returnURL\": \"{base_url}/\""
                 ),
             ),
         },
@@ -165,10 +165,12 @@ fn steps(state: &State, credentials: Option<&(String, &'static str)>) -> [Step; 
             curl: call(
                 EndpointName::Payment,
                 &format!(
-                    "  \"orderNumber\": \"{order}\", \"description\": \"Two coffees\", \"amount\": 100.10, \"currency\": \"KGS\",\n  \
-                     \"pan\": \"4000000000002016\", \"expiryMonth\": \"12\", \"expiryYear\": {year}, \"cvc\": \"123\",\n  \
-                     \"language\": \"en\", \"name\": \"Aibek Asanov\", \"ip\": \"203.0.113.7\",\n  \
-                     \"callbackUrl\": \"{callback}\", \"returnUrl\": \"{base_url}/\""
+                    "  \"orderNumber\": \"{order}\", \"description\": \"Two coffees\",\n  \
+                     \"amount\": 100.10, \"currency\": \"KGS\", \"language\": \"en\",\n  \
+                     \"pan\": \"4000000000002016\", \"cvc\": \"123\",\n  \
+                     \"expiryMonth\": \"12\", \"expiryYear\": {year},\n  \
+                     \"name\": \"Aibek Asanov\", \"ip\": \"203.0.113.7\",\n  \
+                     \"callbackUrl\": \"{callback}\",\n  \"returnUrl\": \"{base_url}/\""
                 ),
             ),
         },
