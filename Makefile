@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against lint release-check docs
+.PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against lint release-check docs pictures
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -134,6 +134,10 @@ release-check: packages ## All that can be tried of a release without sending an
 docs: ## The documentation site, with the references of all languages; KASSA_SITE_URL=https://... where it will be read elsewhere
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 chromium
 	scripts/docs/build
+
+pictures: ## The pictures of the product in the documentation, taken anew from the programs; look at them
+	@scripts/ci/ensure-tools cargo cc python3 chromium
+	env=$$(scripts/python/install-packages) && "$$env/bin/python" scripts/docs/take-pictures
 
 lint: ## Format, clippy, documentation and the code in it, licences and banned or doubled crates; nothing left of a merge
 	@scripts/ci/ensure-tools cargo cc git python3

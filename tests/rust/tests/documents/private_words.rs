@@ -51,7 +51,7 @@ const REPLACED: [(&str, &str); 41] = [
 ];
 
 /// What is not written by the project, or is no text.
-const NOT_OURS: [&str; 8] = [".png", ".ico", ".jar", ".gz", ".woff2", ".lock", "LICENSE", "private_words.rs"];
+const NOT_OURS: [&str; 9] = [".png", ".webp", ".ico", ".jar", ".gz", ".woff2", ".lock", "LICENSE", "private_words.rs"];
 
 /// Each place where one of them stands.
 pub fn problems(repository: &Repository) -> Vec<String> {
