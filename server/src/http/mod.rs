@@ -16,6 +16,7 @@ mod route;
 mod router;
 mod settings;
 mod shop;
+mod start;
 mod table;
 mod views;
 

@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, Method, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, get},
+    routing::{MethodFilter, any, get},
 };
 use futures_util::FutureExt;
 
@@ -22,6 +22,7 @@ use super::{
     request::{ApiState, QueryFields},
     route::{IDEMPOTENCY_KEY, RequestBody, Route},
     settings::HttpSettings,
+    start,
     table::ROUTES,
 };
 use crate::{
@@ -46,6 +47,7 @@ pub fn router(server: Server, settings: HttpSettings) -> Router {
         let handler = (route.handler)(filter(&route.method));
         router = router.route(route.path, handler.route_layer(from_fn_with_state((api.clone(), route), admit)));
     }
+    let router = router.route(start::PATH, any(start::show)).route(start::ASSETS_PATH, get(start::asset));
     let router = router.method_not_allowed_fallback(wrong_method).fallback(not_found).with_state(api);
     with_security_headers(router, is_secure, POLICY, &[(header::REFERRER_POLICY, "no-referrer")])
 }

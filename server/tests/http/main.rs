@@ -14,4 +14,5 @@ mod reconciliation;
 mod rules;
 mod secrets;
 mod staff;
+mod start;
 mod visitor;
