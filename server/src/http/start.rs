@@ -61,13 +61,13 @@ pub(super) async fn show(State(api): State<Arc<ApiState>>, request: Request) -> 
             Group {
                 id: "shop",
                 name: "For the shop's back end",
-                key: "Authorization: Bearer with an API key, ak_….",
+                key: "An API key (ak_…), as Authorization: Bearer.",
                 routes: routes(&[Audience::Shop]),
             },
             Group {
                 id: "app",
                 name: "For the payer's app",
-                key: "Authorization: Bearer with a client token of one checkout, ct_….",
+                key: "A client token of one checkout (ct_…), as Authorization: Bearer.",
                 routes: routes(&[Audience::App]),
             },
             Group {
