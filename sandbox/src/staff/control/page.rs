@@ -296,7 +296,7 @@ fn pauses(pauses: &[Duration]) -> String {
 fn duration(duration: Duration) -> String {
     let ms = duration.as_millis();
     let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
-    let whole = units.into_iter().find(|(length, _)| ms >= *length && ms % length == 0);
+    let whole = units.into_iter().find(|(length, _)| ms >= *length && ms.is_multiple_of(*length));
     whole.map_or_else(|| format!("{ms} ms"), |(length, unit)| format!("{} {unit}", ms / length))
 }
 
