@@ -228,9 +228,7 @@ fn huge_amounts_break_no_page() {
         assert_eq!(post(&sandbox, CARD, &body).status, 200);
     }
     let mut browser = Browser::logged_in(&sandbox);
-    for path in
-        ["/dashboard?sort=largest", "/dashboard/charts", "/dashboard/analysis", "/dashboard/transactions.csv"]
-    {
+    for path in ["/dashboard?sort=largest", "/dashboard/charts", "/dashboard/analysis", "/dashboard/transactions.csv"] {
         assert_eq!(browser.get(path).status, 200, "{path}");
     }
     assert!(browser.get("/dashboard").body.contains("79,228,162,514,264,337,593,543,950,335 KGS"));
