@@ -101,10 +101,10 @@ pub(super) fn method(method: Method, t: &Texts) -> &'static str {
 
 pub(super) fn exchange_kind(kind: ExchangeKind, t: &Texts) -> &'static str {
     match kind {
-        ExchangeKind::Create => t.ask_create,
-        ExchangeKind::Confirm => t.ask_confirm,
-        ExchangeKind::Status => t.ask_status,
-        ExchangeKind::Callback => t.ask_callback,
+        ExchangeKind::Create => t.request_create,
+        ExchangeKind::Confirm => t.request_confirm,
+        ExchangeKind::Status => t.request_status,
+        ExchangeKind::Callback => t.request_callback,
     }
 }
 

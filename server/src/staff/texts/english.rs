@@ -174,10 +174,10 @@ pub(super) const TEXTS: Texts = Texts {
     megapay: "MegaPay",
     card: "Card",
 
-    ask_create: "To make the payment",
-    ask_confirm: "To take the one-time password",
-    ask_status: "What became of it",
-    ask_callback: "Nothing: it called back",
+    request_create: "To make the payment",
+    request_confirm: "To take the one-time password",
+    request_status: "What became of it",
+    request_callback: "Nothing: it called back",
     out_unavailable: "not available, nothing happened",
     out_refused: "refused, nothing happened",
     out_unauthorized: "our credentials were not accepted, nothing happened",
@@ -234,7 +234,7 @@ pub(super) const TEXTS: Texts = Texts {
     to_not_yet: "not taken yet",
     to_on_its_way: "on its way",
 
-    ask_now: "Ask the gateway now",
+    query_now: "Ask the gateway now",
     deliver_again: "Deliver the events again",
     refund_title: "Note that money was given back",
     refund_more: "First give one of the payments back at the gateway. This server sends nothing there; it notes what you did, by your name.",

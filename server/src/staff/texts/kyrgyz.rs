@@ -174,10 +174,10 @@ pub(super) const TEXTS: Texts = Texts {
     megapay: "MegaPay",
     card: "Карта",
 
-    ask_create: "Төлөмдү түзүү",
-    ask_confirm: "Кодду кабыл алуу",
-    ask_status: "Жыйынтыгын билүү",
-    ask_callback: "Эч нерсе: шлюз өзү билдирди",
+    request_create: "Төлөмдү түзүү",
+    request_confirm: "Кодду кабыл алуу",
+    request_status: "Жыйынтыгын билүү",
+    request_callback: "Эч нерсе: шлюз өзү билдирди",
     out_unavailable: "жеткиликсиз, эч нерсе болгон жок",
     out_refused: "четке кагылды, эч нерсе болгон жок",
     out_unauthorized: "эсептик маалыматыбыз кабыл алынган жок, эч нерсе болгон жок",
@@ -234,7 +234,7 @@ pub(super) const TEXTS: Texts = Texts {
     to_not_yet: "азырынча кабыл алынган жок",
     to_on_its_way: "жолдо",
 
-    ask_now: "Шлюздан азыр суроо",
+    query_now: "Шлюздан азыр суроо",
     deliver_again: "Окуяларды кайра жеткирүү",
     refund_title: "Акча кайтарылганын белгилөө",
     refund_more: "Адегенде төлөмдөрдүн бирин шлюздан кайтарыңыз. Бул сервер ал жакка эч нерсе жөнөтпөйт: эмне кылганыңызды сиздин атыңыздан белгилейт.",

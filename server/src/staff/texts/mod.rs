@@ -48,7 +48,7 @@ texts! {
     // Methods.
     pay_form qr mbank megapay card
     // Exchanges with the gateway.
-    ask_create ask_confirm ask_status ask_callback out_unavailable out_refused out_unauthorized out_misconfigured
+    request_create request_confirm request_status request_callback out_unavailable out_refused out_unauthorized out_misconfigured
     out_unknown out_unexpected out_invalid out_whole out_incomplete out_unreadable out_accepted out_pending
     out_not_understood out_mismatch http_status code
     // Events.
@@ -57,7 +57,7 @@ texts! {
     ev_reviewed ev_resolved ev_stuck ev_later in_payment note_decided note_before note_why note_by note_through
     note_due note_all_back own_key shop_key to_refused to_reads to_kind to_taken to_given_up to_not_yet to_on_its_way
     // A checkout.
-    ask_now deliver_again refund_title refund_more refund_each refund_reason note_it wanted paid_for payable_until
+    query_now deliver_again refund_title refund_more refund_each refund_reason note_it wanted paid_for payable_until
     ways paid_by payment_n of_shop cancel cancel_more payments nobody_tried payer_page claims carried_out_by named_at
     gateway_says not_said asked_and_answered answers_about when asked outcome response times by_claim masked
     decide_title was_made_again was_taken decide_more was_charged was_not_charged how_known decide history nothing_yet

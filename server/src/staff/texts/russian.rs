@@ -174,10 +174,10 @@ pub(super) const TEXTS: Texts = Texts {
     megapay: "MegaPay",
     card: "Карта",
 
-    ask_create: "Создать платёж",
-    ask_confirm: "Принять код",
-    ask_status: "Узнать результат",
-    ask_callback: "Ничего: шлюз сообщил сам",
+    request_create: "Создать платёж",
+    request_confirm: "Принять код",
+    request_status: "Узнать результат",
+    request_callback: "Ничего: шлюз сообщил сам",
     out_unavailable: "недоступен, ничего не произошло",
     out_refused: "отказано, ничего не произошло",
     out_unauthorized: "наши учётные данные не приняты, ничего не произошло",
@@ -234,7 +234,7 @@ pub(super) const TEXTS: Texts = Texts {
     to_not_yet: "пока не принято",
     to_on_its_way: "в пути",
 
-    ask_now: "Запросить шлюз сейчас",
+    query_now: "Запросить шлюз сейчас",
     deliver_again: "Доставить события снова",
     refund_title: "Отметить возврат денег",
     refund_more: "Сначала верните один из платежей в шлюзе. Этот сервер туда ничего не отправляет: он отмечает, что вы сделали, под вашим именем.",
