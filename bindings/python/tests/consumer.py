@@ -29,6 +29,7 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
         proxy=kassa.Proxy.environment(),
         user_agent_suffix=f"my-shop/{kassa.__version__}",
         check_luhn=True,
+        plain_http_hosts=["sandbox"],
     )
     proxies = [kassa.Proxy.direct(), kassa.Proxy.url("http://proxy.example:3128")]
     assert_type(kassa.Unavailable("HTTP 429", 7.5).retry_after, timedelta | None)

@@ -177,6 +177,7 @@ def test_settings_name_what_is_wrong() -> None:
         "proxy": "http://proxy",
         "user_agent_suffix": 1,
         "check_luhn": 1,
+        "plain_http_hosts": "sandbox",
     }
     for name, value in wrong.items():
         with pytest.raises(TypeError, match=name):
@@ -281,6 +282,7 @@ def test_the_defaults_are_the_cores() -> None:
         "status_query",
         "user_agent_suffix",
         "check_luhn",
+        "plain_http_hosts",
     ):
         assert getattr(own._config, name) == getattr(config, name)
     policy = native.default_poll_policy()

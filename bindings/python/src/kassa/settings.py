@@ -51,11 +51,13 @@ class Connected:
         proxy: Proxy | None = None,
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
+        plain_http_hosts: Iterable[str] = (),
         journal: kassa.Journal | str | os.PathLike[str] | None = None,
     ) -> None:
         """Creates a gateway from its settings. Sends nothing. A time is a `timedelta`, or a number of seconds.
 
-        * ``base_url``: the gateway's base URL; it can have a path prefix; plain http only to a loopback address
+        * ``base_url``: the gateway's base URL; it can have a path prefix; plain http only to a loopback address, or to one
+          of ``plain_http_hosts``
         * ``credentials``: the merchant's login and password
         * ``connect_timeout``: the time limit of connecting, including TLS
         * ``payment_deadline``: the time limit of a whole call that moves money: connecting, sending, the response, and all
@@ -69,6 +71,8 @@ class Connected:
         * ``proxy``: the proxy to the gateway; by default none, even if the environment names one
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
         * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
+        * ``plain_http_hosts``: hosts that may be called by plain http, as machines in a network of your own: whoever listens
+          there reads the credentials and the cards
         * ``journal``: a `Journal` or its folder, which records payments before they are sent; none by default
 
         Raises `kassa.Misconfigured` naming the setting that is invalid, and `ValueError` for a time of zero or less.
@@ -88,6 +92,7 @@ class Connected:
             proxy=_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct(),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
+            plain_http_hosts=list(_check.texts("plain_http_hosts", plain_http_hosts)),
         )
         self._over_network(config, journal)
 

@@ -2,7 +2,8 @@ internal import KassaGenerated
 
 /// How a ``Gateway`` reaches the payment gateway.
 public struct GatewayConfig: Sendable {
-    /// The gateway's base URL; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
+    /// The gateway's base URL; a path prefix is allowed. Plain `http` is refused unless the host is loopback, or one of
+    /// ``plainHTTPHosts``.
     public var baseURL: String
     /// The merchant's login and password.
     public var credentials: Credentials
@@ -28,12 +29,16 @@ public struct GatewayConfig: Sendable {
     public var userAgentSuffix: String?
     /// Refuse card numbers with a wrong check digit before they are sent.
     public var checkLuhn: Bool
+    /// Hosts that may be called by plain `http`, as machines in a network of your own: whoever listens there reads the credentials and the
+    /// cards. None by default; loopback needs no name.
+    public var plainHTTPHosts: [String]
 
     /// A configuration. Nothing is checked here, but by ``Gateway/init(_:journal:)``.
     public init(
         baseURL: String, credentials: Credentials, connectTimeout: Duration = .seconds(10),
         paymentDeadline: Duration = .seconds(60), queryDeadline: Duration = .seconds(30), queryRetries: Int = 2, statusQuery: StatusQueryForm = .jsonBody, dialect: Dialect = Dialect(),
-        extraRootCertificates: [String] = [], proxy: Proxy = .direct, userAgentSuffix: String? = nil, checkLuhn: Bool = false
+        extraRootCertificates: [String] = [], proxy: Proxy = .direct, userAgentSuffix: String? = nil, checkLuhn: Bool = false,
+        plainHTTPHosts: [String] = []
     ) {
         self.baseURL = baseURL
         self.credentials = credentials
@@ -47,6 +52,7 @@ public struct GatewayConfig: Sendable {
         self.proxy = proxy
         self.userAgentSuffix = userAgentSuffix
         self.checkLuhn = checkLuhn
+        self.plainHTTPHosts = plainHTTPHosts
     }
 }
 
@@ -94,7 +100,7 @@ extension GatewayConfig: CustomStringConvertible, CustomReflectable {
             "baseURL": isPlain ? baseURL : "(not usable)", "credentials": credentials, "connectTimeout": connectTimeout,
             "paymentDeadline": paymentDeadline, "queryDeadline": queryDeadline, "queryRetries": queryRetries, "statusQuery": statusQuery, "dialect": dialect,
             "extraRootCertificates": extraRootCertificates.count, "proxy": proxy, "userAgentSuffix": userAgentSuffix as Any,
-            "checkLuhn": checkLuhn,
+            "checkLuhn": checkLuhn, "plainHTTPHosts": plainHTTPHosts,
         ]
         return Mirror(self, children: children, displayStyle: .struct)
     }
@@ -110,7 +116,7 @@ extension GatewayConfig {
             baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core,
             paymentDeadline: paymentDeadline.core, queryDeadline: queryDeadline.core, queryRetries: retries, statusQuery: statusQuery.core, dialect: dialect.core,
             extraRootCertificates: extraRootCertificates, proxy: proxy.core, userAgentSuffix: userAgentSuffix,
-            checkLuhn: checkLuhn)
+            checkLuhn: checkLuhn, plainHttpHosts: plainHTTPHosts)
     }
 }
 

@@ -14,6 +14,7 @@ import Testing
         #expect(own.queryRetries == core.queryRetries && own.statusQuery == core.statusQuery)
         #expect(own.extraRootCertificates == core.extraRootCertificates && own.dialect.toJson() == core.dialect.toJson())
         #expect(own.userAgentSuffix == core.userAgentSuffix && own.checkLuhn == core.checkLuhn)
+        #expect(own.plainHttpHosts == core.plainHttpHosts)
         #expect(Kassa.PollPolicy().core == defaultPollPolicy())
     }
 

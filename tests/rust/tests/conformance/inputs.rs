@@ -75,6 +75,9 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
     for certificate in value["extra_root_certificates"].as_array().into_iter().flatten() {
         config.extra_root_certificates.push(text(certificate));
     }
+    for host in value["plain_http_hosts"].as_array().into_iter().flatten() {
+        config.plain_http_hosts.push(text(host));
+    }
     config.user_agent_suffix = optional(&value["user_agent_suffix"]);
     config.check_luhn = value["check_luhn"] == true;
     Ok(config)

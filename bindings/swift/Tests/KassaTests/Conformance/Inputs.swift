@@ -40,6 +40,7 @@ enum Inputs {
         if value["proxy"] != .null { config.proxy = proxy(value["proxy"], serverURL) }
         config.extraRootCertificates = (value["extra_root_certificates"].array ?? []).map(\.text)
         config.userAgentSuffix = value["user_agent_suffix"].string
+        config.plainHTTPHosts = (value["plain_http_hosts"].array ?? []).map(\.text)
         config.checkLuhn = value["check_luhn"] == .bool(true)
         return config
     }

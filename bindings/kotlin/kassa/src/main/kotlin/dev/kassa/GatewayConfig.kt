@@ -25,6 +25,8 @@ import dev.kassa.internal.configFromEnvironment
  * @property proxy the proxy to the gateway; by default none, even if the environment names one
  * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
  * @property checkLuhn refuse card numbers with a wrong check digit before they are sent
+ * @property plainHttpHosts hosts that may be called by plain `http`, as machines in a network of your own: whoever listens there reads the credentials and
+ *   the cards; none by default, and loopback needs no name
  */
 public class GatewayConfig(
     public val baseUrl: String,
@@ -39,6 +41,7 @@ public class GatewayConfig(
     public val proxy: Proxy = Proxy.direct(),
     public val userAgentSuffix: String? = null,
     public val checkLuhn: Boolean = false,
+    public val plainHttpHosts: List<String> = emptyList(),
 ) {
     /** The time limit of connecting, for Java. */
     public fun getConnectTimeout(): java.time.Duration = connectTimeout.toJavaDuration()
@@ -53,7 +56,7 @@ public class GatewayConfig(
     override fun toString(): String = "GatewayConfig(baseUrl=$shownBaseUrl, credentials=$credentials, " +
         "connectTimeout=$connectTimeout, paymentDeadline=$paymentDeadline, queryDeadline=$queryDeadline, " +
         "queryRetries=$queryRetries, statusQuery=$statusQuery, dialect=$dialect, extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, " +
-        "userAgentSuffix=$userAgentSuffix, checkLuhn=$checkLuhn)"
+        "userAgentSuffix=$userAgentSuffix, checkLuhn=$checkLuhn, plainHttpHosts=$plainHttpHosts)"
 
     /** One with credentials in it is refused later, but it can be printed before. */
     internal val shownBaseUrl: String get() = if (baseUrl.any { it in "@?#" }) "(not usable)" else baseUrl
@@ -74,6 +77,7 @@ public class GatewayConfig(
         private var proxy = default.proxy
         private var userAgentSuffix = default.userAgentSuffix
         private var checkLuhn = default.checkLuhn
+        private var plainHttpHosts = default.plainHttpHosts
 
         /**
          * One with every other setting at its default.
@@ -117,6 +121,9 @@ public class GatewayConfig(
         /** Refuse card numbers with a wrong check digit before they are sent. */
         public fun checkLuhn(checkLuhn: Boolean): Builder = apply { this.checkLuhn = checkLuhn }
 
+        /** Hosts that may be called by plain `http`; whoever listens in their network reads the credentials and the cards. */
+        public fun plainHttpHosts(hosts: List<String>): Builder = apply { this.plainHttpHosts = hosts }
+
         /** The configuration. */
         public fun build(): GatewayConfig = GatewayConfig(
             default.baseUrl,
@@ -131,6 +138,7 @@ public class GatewayConfig(
             proxy,
             userAgentSuffix,
             checkLuhn,
+            plainHttpHosts,
         )
 
         /** The settings so far, without possible secrets. */
@@ -190,5 +198,6 @@ internal fun GatewayConfig.toCore(): CoreGatewayConfig {
         proxy = proxy.core,
         userAgentSuffix = sendable("user_agent_suffix", userAgentSuffix),
         checkLuhn = checkLuhn,
+        plainHttpHosts = plainHttpHosts.map { sendable("plain_http_hosts", it) },
     )
 }

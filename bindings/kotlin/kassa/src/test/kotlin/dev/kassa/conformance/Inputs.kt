@@ -59,6 +59,7 @@ fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
     builder.dialect(dialectOf(value.at("dialect")))
     value.at("proxy").orNull?.let { builder.proxy(proxyOf(it, serverUrl)) }
     builder.extraRootCertificates(value.at("extra_root_certificates").items.map { it.text })
+    builder.plainHttpHosts(value.at("plain_http_hosts").items.map { it.text })
     builder.userAgentSuffix(value.at("user_agent_suffix").optionalText)
     return builder.checkLuhn(value.at("check_luhn").isTrue).build()
 }
