@@ -8,9 +8,14 @@
   const COUNTED_MS = 600000;
   // Fewer digits that come at once are no whole one-time password.
   const SHORTEST_CODE = 4;
+  // After so long nobody answers any more; the form has a key, so it can be sent again.
+  const ANSWER_MS = 30000;
   const news = document.getElementById("news");
+  const notSent = document.getElementById("not-sent");
   const offline = document.getElementById("offline");
   const state = () => document.getElementById("state");
+  // What stands behind the heading in the title of the window.
+  const suffix = document.title.replace(state().dataset.title, "");
   let stop = new AbortController();
 
   // Backoff: from one second to thirty, until the line is back.
@@ -80,48 +85,62 @@
 
   const fieldsOf = (part) => part.querySelectorAll("input:not([type=hidden])");
 
-  // What was typed, picked and opened stays, and so does the place of the keyboard.
-  const put = (text) => {
+  // What was typed, picked and opened stays, and so does the place of the keyboard. Of a form that was rejected, the page has the
+  // fields as they are to be corrected.
+  const put = (text, isRejected = false) => {
     const before = state();
     const holder = document.createElement("template");
     holder.innerHTML = text;
     const after = holder.content.querySelector("#state");
     if (!after) { throw new Error("no state"); }
+    // A response that was overtaken by a newer one.
+    if (Number(after.dataset.version) < Number(before.dataset.version)) { return; }
+    const isSameScreen = before.dataset.screen === after.dataset.screen;
+    const paymentOf = (part) => part.querySelector("input[name=payment]")?.value;
     const focused = before.contains(document.activeElement) ? document.activeElement : null;
     const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
     for (const old of fieldsOf(before)) {
       const same = old.id && after.querySelector(`#${old.id}`);
-      if (!same) { continue; }
+      if (!same || isRejected || (old.name === "otp" && paymentOf(before) !== paymentOf(after))) { continue; }
       if (old.type !== "radio") { same.value = old.value; } else if (old.checked) { same.checked = true; }
     }
-    for (const old of before.querySelectorAll("details[open]")) {
+    // On another screen they hold something else, which is shown to who asks for it.
+    for (const old of isSameScreen ? before.querySelectorAll("details[open]") : []) {
       const same = after.querySelector(`#${old.id}`);
       if (same) { same.open = true; }
     }
-    const isNew = before.dataset.screen !== after.dataset.screen;
     before.replaceWith(after);
     arrange();
-    if (isNew) {
-      document.title = document.title.replace(before.dataset.title, after.dataset.title);
+    document.title = after.dataset.title + suffix;
+    if (!isSameScreen || before.dataset.title !== after.dataset.title) {
       news.textContent = after.dataset.title;
     }
     if (!focused) { return; }
-    const same = focused.id && document.getElementById(focused.id);
+    const same = isSameScreen && focused.id && document.getElementById(focused.id);
     const next = same || after.querySelector("[autofocus]") || after.querySelector("h1");
     next.focus();
     if (same && selection && selection[0] !== null) { same.setSelectionRange(...selection); }
   };
 
+  // The time of the last query alone, so that the keyboard stays where it is.
+  const showCheck = (text) => {
+    const line = document.getElementById("checked-at");
+    const holder = document.createElement("template");
+    holder.innerHTML = text;
+    const now = holder.content.querySelector("#checked-at");
+    if (line && now && line.textContent !== now.textContent) { line.textContent = now.textContent; }
+  };
+
   const look = async () => {
     const { watch, version } = state().dataset;
-    const address = `${watch}${watch.includes("?") ? "&" : "?"}after=${version}`;
+    const address = `${watch}${watch.includes("?") ? "&" : "?"}after=${version}&screen=${state().dataset.screen}`;
     const answer = await fetch(address, { cache: "no-store", redirect: "error", signal: stop.signal });
     if (answer.status === 200) {
       put(await answer.text());
     } else if (answer.status === 204 && state().dataset.refreshes) {
       // Nothing changed, and the gateway was asked once more: the page says when.
       const again = await fetch(watch, { cache: "no-store", redirect: "error", signal: stop.signal });
-      if (again.status === 200) { put(await again.text()); }
+      if (again.status === 200) { showCheck(await again.text()); }
     } else if (answer.status !== 204) {
       throw new Error(String(answer.status));
     }
@@ -148,23 +167,28 @@
     }
   };
 
-  // The number that was typed here, as the server keeps two digits of it alone: masked, and only as long as the tab is open.
-  const SENT_TO = `kassa ${location.pathname}`;
-  const keepNumber = (form) => {
+  // The number that was typed here, of which the server keeps two digits: masked, for this payment, in this tab, and until the code
+  // is no longer awaited.
+  const SENT_TO = "kassa sent to";
+  const remembered = (change) => { try { return change(sessionStorage); } catch { return null; } };
+  const numberIn = (form) => {
     const way = form.querySelector("input[name=method]:checked")?.closest(".way");
-    const number = numberOf(way?.querySelector("input[type=tel]")?.value ?? "");
-    if (!number) { return; }
-    const digits = number.replace(/\d(?=(?:\s?\d){3})/g, "•");
+    return numberOf(way?.querySelector("input[type=tel]")?.value ?? "");
+  };
+  const keepNumber = (number) => {
+    const payment = document.getElementById("sent-to")?.dataset.payment;
+    if (!number || !payment) { return; }
     const prefix = number.startsWith("+996 ") ? number.slice(0, 8) : number.slice(0, 4);
-    try { sessionStorage.setItem(SENT_TO, prefix + digits.slice(prefix.length)); } catch { /* it is not shown then */ }
+    const hidden = number.slice(prefix.length, -3).replace(/\d/g, "•");
+    remembered((storage) => storage.setItem(SENT_TO, `${payment} ${prefix}${hidden}${number.slice(-3)}`));
   };
   const showSentTo = () => {
     const line = document.getElementById("sent-to");
-    let number = null;
-    try { number = sessionStorage.getItem(SENT_TO); } catch { return; }
-    // Another tab may have begun another payment: the digits that the server has must agree.
-    const known = /\d\d(?=\D*$)/.exec(line?.textContent ?? "")?.[0];
-    if (line && number && known && number.endsWith(known)) { line.textContent = line.dataset.text.replace("{}", number); }
+    if (!line && state().dataset.screen !== "under-way") { remembered((storage) => storage.removeItem(SENT_TO)); }
+    const kept = remembered((storage) => storage.getItem(SENT_TO)) ?? "";
+    if (line && kept.startsWith(`${line.dataset.payment} `)) {
+      line.textContent = line.dataset.text.replace("{}", kept.slice(line.dataset.payment.length + 1));
+    }
   };
 
   const showCountdown = () => {
@@ -192,21 +216,28 @@
   // can be sent again.
   const send = async (form) => {
     const body = new URLSearchParams(new FormData(form));
-    const answer = await fetch(form.action, { method: "POST", body, cache: "no-store", credentials: "same-origin" });
+    const number = numberIn(form);
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(), ANSWER_MS);
+    const wanted = { method: "POST", body, cache: "no-store", credentials: "same-origin", signal: ending.signal };
+    const answer = await fetch(form.action, wanted).finally(() => clearTimeout(timer));
     if (/\/go$/.test(new URL(answer.url).pathname)) { location.assign(answer.url); return; }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("state");
-    if (!page) { throw new Error(String(answer.status)); }
-    // What was rejected is typed again on the page as the server wrote it; all else on the page as it is.
-    if (answer.ok) {
-      keepNumber(form);
-      const field = document.getElementById("otp");
-      if (field && field.value === body.get("otp")) { field.value = ""; typedBefore = 0; }
-      // What was waited for may have come meanwhile.
-      if (Number(page.dataset.version) < Number(state().dataset.version)) { offline.textContent = ""; return; }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const part = page.getElementById("state");
+    if (!part) {
+      // A page that says why, such as that there were too many requests; else what a proxy says, which is not for payers.
+      const lines = [...page.querySelectorAll("main .state h1, main .state > p")].filter((line) => !line.querySelector("a"));
+      const said = lines.map((line) => line.textContent.trim());
+      notSent.textContent = said.length ? said.join(". ") : notSent.dataset.unavailable;
+      return;
     }
-    put(page.outerHTML);
+    const code = document.getElementById("otp");
+    if (answer.ok && code && code.value === body.get("otp")) { code.value = ""; }
+    digitsBefore = 0;
+    put(part.outerHTML, !answer.ok);
+    keepNumber(number);
+    showSentTo();
     document.querySelector("[aria-invalid=true]")?.focus();
-    offline.textContent = "";
   };
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -214,26 +245,28 @@
     if (form.dataset.sent) { return; }
     form.dataset.sent = "yes";
     form.classList.add("sent");
+    notSent.textContent = "";
     stop.abort();
     stop = new AbortController();
     try {
       await send(form);
-    } catch (error) {
-      offline.textContent = error instanceof TypeError ? offline.dataset.notSent : offline.dataset.unavailable;
+    } catch {
+      notSent.textContent = notSent.dataset.text;
     } finally {
       delete form.dataset.sent;
       form.classList.remove("sent");
     }
   });
-  // A one-time password that is filled in or pasted is whole: it is sent at once.
-  let typedBefore = 0;
+  // A one-time password that the phone fills in from the SMS is whole, so it is sent at once. One that is typed or pasted is not, nor a
+  // PIN, whose payer agrees to the total by the button.
+  let digitsBefore = 0;
   document.addEventListener("input", (event) => {
     const field = event.target;
     if (field.name !== "otp") { return; }
     const code = field.value.trim();
-    const isFilledIn = code.length - typedBefore >= SHORTEST_CODE && /^\d+$/.test(code);
-    typedBefore = code.length;
-    if (isFilledIn) { field.form.requestSubmit(); }
+    const isFilledIn = code.length - digitsBefore >= SHORTEST_CODE && event.inputType !== "insertFromPaste";
+    digitsBefore = code.length;
+    if (isFilledIn && "sendsFilledIn" in field.dataset && /^\d+$/.test(code)) { field.form.querySelector("button").click(); }
   });
 
   // The receipt on paper, or as a picture: what payers here send as a proof.
@@ -246,8 +279,9 @@
     font(22, 600);
     const broken = (text, most) => {
       const rows = [""];
-      for (const word of text.split(/(?<=[\s-])|(?<=.{24})/)) {
-        if (rows.at(-1) && pen.measureText(rows.at(-1) + word).width > most) { rows.push(""); }
+      for (const word of text.match(/[^\s-]{1,24}[\s-]?|[\s-]/gu) ?? []) {
+        const last = rows[rows.length - 1];
+        if (last && pen.measureText(last + word).width > most) { rows.push(""); }
         rows[rows.length - 1] += word;
       }
       return rows;

@@ -43,7 +43,7 @@ def test_declined_payment_can_be_retried(meet: Meet) -> None:
     expect(buyer.heading).to_have_text("Платёж отклонён. Деньги не списаны.")
     # The same way, and its reason in the payer's language.
     expect(buyer.page.locator("#way-mbank")).to_be_checked()
-    expect(buyer.page.locator(".notice")).to_have_text("Причину банк не сообщил. Её можно узнать в вашем банке.")
+    expect(buyer.page.locator(".notice")).to_have_text("Причину можно узнать в вашем банке.")
     buyer.look("declined")
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     buyer.enters(phones.MBANK_APPROVED.otp)
@@ -118,7 +118,7 @@ def test_form_that_does_not_arrive_stays(meet: Meet, *, offline: bool) -> None:
     )
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     text = "The shop cannot be reached." if offline else "This cannot be done now."
-    expect(buyer.page.locator("#offline")).to_contain_text(text)
+    expect(buyer.page.locator("#not-sent")).to_contain_text(text)
     buyer.sees("choose")
     expect(buyer.page.locator("#phone")).to_have_value(phones.MBANK_APPROVED.phone)
     buyer.look("not-sent")
@@ -126,14 +126,15 @@ def test_form_that_does_not_arrive_stays(meet: Meet, *, offline: bool) -> None:
     buyer.complaints.clear()
     buyer.goes_on()
     buyer.sees("enter-code")
-    expect(buyer.page.locator("#offline")).to_be_empty()
+    expect(buyer.page.locator("#not-sent")).to_be_empty()
+    expect(buyer.page).to_have_title("Enter the code · Ала-Тоо бал дүкөнү")
     # The number that was typed here, of which the server keeps two digits.
     expect(buyer.page.locator("#sent-to")).to_have_text("The code was sent to +996 555 ••• 101.")
     assert len(buyer.payments) == 1
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_who_has_paid_is_not_asked_to_pay(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
+def test_who_has_paid_is_not_asked_to_pay(meet: Meet, *, scripts: bool) -> None:
     buyer = meet("ru", size="small", scripts=scripts)
     buyer.picks("pay_form")
     buyer.goes_on()
@@ -147,7 +148,7 @@ def test_who_has_paid_is_not_asked_to_pay(meet: Meet, sandbox: Sandbox, *, scrip
     if scripts:
         buyer.page.locator("#others summary").click()
     else:
-        buyer.page.get_by_role("link", name="Ещё не оплачено? Показать, как оплатить").click()
+        buyer.page.get_by_role("link", name="Ещё не оплатили? Показать, как оплатить").click()
     buyer.look("claimed-opened")
     buyer.page.locator("#others a.button").click()
     buyer.page.wait_for_url("**/pay-form?**")
@@ -156,7 +157,22 @@ def test_who_has_paid_is_not_asked_to_pay(meet: Meet, sandbox: Sandbox, *, scrip
     if not scripts:
         buyer.is_back_and_sees("paid")
     buyer.sees("paid")
-    assert sandbox.base_url
+    assert [payment["state"] for payment in buyer.payments] == ["charged"]
+
+
+def test_opened_ways_do_not_stay_open_for_who_has_paid(meet: Meet) -> None:
+    buyer = meet(size="small")
+    buyer.picks("qr")
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    buyer.page.locator("#others summary").click()
+    buyer.page.locator("#check").click()
+    buyer.sees("claimed")
+    expect(buyer.page.locator("#others button:visible, svg.qr:visible")).to_have_count(0)
+    # The gateway is asked again and again, and the keyboard stays where it is.
+    buyer.page.locator("#check").focus()
+    expect(buyer.page.locator("#checked-at")).to_contain_text("the bank had not confirmed it yet")
+    expect(buyer.page.locator("#check")).to_be_focused()
 
 
 def test_receipt_is_kept(meet: Meet, sandbox: Sandbox) -> None:
@@ -177,7 +193,7 @@ def test_receipt_is_kept(meet: Meet, sandbox: Sandbox) -> None:
     assert sandbox.payment(lines["Номер операции"]).times_charged == 1
     buyer.page.evaluate("navigator.canShare = undefined")
     with buyer.page.expect_download() as download:
-        buyer.press("Сохранить картинкой")
+        buyer.press("Сохранить как картинку")
     assert download.value.suggested_filename == "Квитанция.png"
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
     buyer.page.emulate_media(media="print")

@@ -140,8 +140,13 @@ pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPa
 /// The payer says that it is paid, which is kept: the gateway is asked at once, and its answer is waited for a little, so that a page without
 /// scripts shows it.
 pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage> {
+    let claimed = Screen::of(&context.view).payable_payment().map(|payment| payment.id.clone());
+    claim(context, claimed.as_ref()).await
+}
+
+async fn claim(context: RequestContext, claimed: Option<&PaymentId>) -> Result<Response, ErrorPage> {
     let (server, checkout) = (&context.pages.server, &context.view.checkout);
-    server.claim_paid(&checkout.id).await?;
+    server.claim_paid(&checkout.id, claimed).await?;
     if Screen::of(&context.view).can_change() {
         server.checkout_after(&checkout.id, checkout.version, ANSWER_WITHIN).await?;
     }
@@ -151,7 +156,12 @@ pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage
 /// The payer comes back from the gateway's page, by a link or by a form that it posts: a hint, and no more. The address alone
 /// says which checkout it is about.
 pub(super) async fn back(context: RequestContext) -> Result<Response, ErrorPage> {
-    if context.is_head { Ok(context.home()) } else { check(context).await }
+    if context.is_head {
+        return Ok(context.home());
+    }
+    let has_page = |payment: &&Payment| payment.state == PaymentState::Awaiting && page_of(payment).is_some();
+    let claimed = context.view.payments.iter().rev().find(has_page).map(|payment| payment.id.clone());
+    claim(context, claimed.as_ref()).await
 }
 
 /// A form's address that is opened by itself, or reloaded.

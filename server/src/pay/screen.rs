@@ -21,8 +21,8 @@ pub(super) enum Screen<'a> {
     OpenPage(&'a Payment, &'a str),
     /// The code is to be scanned.
     ShowQr(&'a Payment, &'a str),
-    /// The payer says that they have paid, and the gateway has not confirmed it yet. How to pay is shown to who asks for it, never
-    /// by itself: a second payment would be charged as well.
+    /// The payer says that they have paid, and the gateway has not confirmed it yet. The way to pay is collapsed, as a second payment
+    /// would be charged as well.
     Claimed(&'a Payment),
     /// The gateway's report is waited for.
     Waiting,
@@ -90,6 +90,14 @@ impl<'a> Screen<'a> {
     pub(super) fn qr_text(self) -> Option<&'a str> {
         match self.to_pay() {
             Self::ShowQr(_, text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The payment that can be paid without this server.
+    pub(super) fn payable_payment(self) -> Option<&'a Payment> {
+        match self.to_pay() {
+            Self::OpenPage(payment, _) | Self::ShowQr(payment, _) => Some(payment),
             _ => None,
         }
     }

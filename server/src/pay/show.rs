@@ -25,7 +25,10 @@ use crate::{
     checkouts::{Checkout, CheckoutView},
     locale::{days_until, moment, money, time_of_day},
     net::page,
-    payments::{Failure, Payment, exchange::ExchangeKind},
+    payments::{
+        Failure, Payment,
+        exchange::{ExchangeKind, PENDING},
+    },
     storage::staff::History,
     values::{CheckoutState, Method, Millis, PaymentId, PaymentState, error::ServerError, millis},
 };
@@ -76,6 +79,7 @@ pub(super) async fn render_page(
 /// The part that changes, as soon as it has changed (long poll); 204 where it has not.
 pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage> {
     let after = context.query.get("after").parse::<i64>().unwrap_or(-1);
+    let shown = context.query.get("screen").to_owned();
     let RequestContext { pages, view, links, .. } = context;
     let id = view.checkout.id.clone();
     // Thousands may wait.
@@ -84,7 +88,8 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
         let _waiting = pages.server.metrics().waiting();
         pages.server.checkout_after(&id, after, pages.settings.longest_wait).await?
     };
-    if view.checkout.version <= after {
+    // A claim of the payer changes the screen without an event.
+    if view.checkout.version <= after && (shown.is_empty() || shown == Screen::of(&view).name()) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let shop = Shop::of(&pages, &view).await?;
@@ -131,11 +136,12 @@ impl Shop {
     }
 }
 
-/// When the gateway answered a status query about a payment last.
+/// When the gateway reported a payment as pending, if that is its last report: one that could not be read may be that of the charge.
 fn last_report(history: &History, payment: &PaymentId) -> Option<Millis> {
     let at = history.listed.view.payments.iter().position(|known| known.id == *payment)?;
     let queries = history.exchanges.get(at)?.iter().filter(|stored| stored.exchange.asked == ExchangeKind::Status);
-    queries.map(|stored| stored.last_at).max()
+    let last = queries.max_by_key(|stored| stored.last_at)?;
+    (last.exchange.verdict() == PENDING).then_some(last.last_at)
 }
 
 /// The host that payers return to, where they return to a page.
@@ -303,12 +309,16 @@ impl<'a> StateFragment<'a> {
 
     /// A payment that was not made is shown where another one can be begun.
     fn shows_end(&self) -> bool {
-        self.screen.offers_ways()
+        matches!(self.screen, Screen::Choose | Screen::OpenPage(..))
+    }
+
+    fn is_claimed(&self) -> bool {
+        matches!(self.screen, Screen::Claimed(_))
     }
 
     /// Whether the steps of a payment are shown while its payer waits.
     fn shows_steps(&self) -> bool {
-        matches!(self.screen, Screen::UnderWay | Screen::Claimed(_) | Screen::Waiting | Screen::Unknown)
+        matches!(self.screen, Screen::UnderWay | Screen::Waiting | Screen::Unknown)
     }
 }
 
@@ -332,6 +342,11 @@ fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static st
         _ => t.not_made,
     };
     let reason = failure.and_then(|failure| reason_of(failure, dialect));
+    // A refused code was corrected, unless it was the last one: the payment was then rejected for another reason.
+    let has_no_codes = payment.attempts_left == 0;
+    let is_of_end = |failure: &Failure| failure.kind == Failure::REJECTED || payment.state == PaymentState::NotMade;
+    let reason =
+        reason.filter(|reason| failure.is_some_and(is_of_end) || (*reason == DeclineReason::WrongCode && has_no_codes));
     (text, reason.and_then(|reason| reason_text(reason, t)))
 }
 
@@ -376,8 +391,9 @@ fn code_problem(screen: Screen<'_>, dialect: &Dialect, t: &Texts) -> Option<&'st
     let Screen::EnterCode(payment) = screen else { return None };
     let failure = payment.failure.as_ref()?;
     let is_pin = payment.method == Method::Megapay;
+    let reason = reason_of(failure, dialect).filter(|reason| *reason != DeclineReason::WrongCode);
     Some(match (failure.kind == "Refused", is_pin) {
-        (true, _) if reason_of(failure, dialect) == Some(DeclineReason::CodeExpired) => t.code_expired,
+        (true, _) if reason.is_some() => return reason.and_then(|reason| reason_text(reason, t)),
         (true, false) => t.code_wrong,
         (true, true) => t.pin_wrong,
         (false, false) => t.code_not_sent,

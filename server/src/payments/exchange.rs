@@ -125,7 +125,7 @@ impl Exchange {
         let outcome = match verdict {
             Verdict::Charged { .. } => "charged".to_owned(),
             Verdict::Rejected { .. } => "rejected".to_owned(),
-            Verdict::Pending { .. } => "pending".to_owned(),
+            Verdict::Pending { .. } => PENDING.to_owned(),
             Verdict::Mismatch { fields, report, .. } => format!("mismatch: {}{}", fields.join(", "), values_of(report)),
             Verdict::Unverifiable { why, report, .. } => format!("unverifiable: {why}{}", values_of(report)),
             _ => "not understood".to_owned(),
@@ -156,6 +156,9 @@ impl Exchange {
         Self { code: clean(code), words: clean(said), response, ..self }
     }
 }
+
+/// The outcome of a status query about a payment that has not ended.
+pub(crate) const PENDING: &str = "pending";
 
 /// Before the values that the gateway reported, behind the outcome of a report that cannot be believed.
 const REPORTED: &str = " (reported: ";

@@ -70,8 +70,8 @@ pub struct Payment {
     pub is_replaced: bool,
     /// When it was written down.
     pub begun_at: Millis,
-    /// When its payer last said that they have paid: by coming back from the gateway's page, or by asking for the result. It proves
-    /// nothing; who said so is not asked to pay again.
+    /// When its payer last said that they have paid, by coming back from the gateway's page or by asking for the result; or when a
+    /// callback said so. It proves nothing, but its payer is not asked to pay again.
     pub claimed_at: Option<Millis>,
     /// When the server learned of its charge: from the gateway's report, or from a person.
     pub charged_at: Option<Millis>,
@@ -171,6 +171,9 @@ impl Failure {
     /// The kind of a response without the text of a QR code.
     pub(crate) const NO_CODE: &str = "NoCode";
 
+    /// The kind of a rejection that the gateway reports.
+    pub(crate) const REJECTED: &str = "Rejected";
+
     /// One with this kind alone.
     pub fn of_kind(kind: &str) -> Self {
         Self { kind: kind.to_owned(), code: None, reason: None }
@@ -189,7 +192,7 @@ impl Failure {
 
     /// The gateway reports that the payment was rejected, with its code and words, which are masked already.
     pub(crate) fn rejected(exchange: &Exchange) -> Self {
-        Self::with("Rejected".to_owned(), exchange.code.clone(), exchange.words.clone())
+        Self::with(Self::REJECTED.to_owned(), exchange.code.clone(), exchange.words.clone())
     }
 
     pub(crate) fn with(kind: String, code: Option<String>, reason: Option<String>) -> Self {

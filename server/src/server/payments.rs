@@ -302,7 +302,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Unavailable`].
     pub async fn check_now(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
-        self.look(checkout, false).await
+        self.look(checkout, None).await
     }
 
     /// The payer says that they have paid, by coming back from the gateway's page or by asking for the result: asks as
@@ -310,12 +310,16 @@ impl Server {
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
-    pub(crate) async fn claim_paid(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
-        self.look(checkout, true).await
+    pub(crate) async fn claim_paid(
+        &self,
+        checkout: &CheckoutId,
+        payment: Option<&PaymentId>,
+    ) -> Result<(), ServerError> {
+        self.look(checkout, payment).await
     }
 
-    async fn look(&self, checkout: &CheckoutId, is_claim: bool) -> Result<(), ServerError> {
-        self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone(), is_claim }).await?;
+    async fn look(&self, checkout: &CheckoutId, claimed: Option<&PaymentId>) -> Result<(), ServerError> {
+        self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone(), claimed: claimed.cloned() }).await?;
         self.shared.poll_due.notify_one();
         Ok(())
     }

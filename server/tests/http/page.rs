@@ -48,7 +48,7 @@ async fn a_payer_pays_by_mobile_bank() {
     ] {
         assert!(paid.contains(&format!("<dt>{name}</dt><dd>{value}</dd>")), "{name}: {paid}");
     }
-    assert!(paid.contains("<dt>Date and time</dt>") && paid.contains("(Bishkek time)</dd>"), "{paid}");
+    assert!(paid.contains("<dt>Confirmed</dt>") && paid.contains("(Bishkek time)</dd>"), "{paid}");
     assert_eq!(payer.checkout(&served).await["state"], "paid");
 }
 
@@ -303,7 +303,7 @@ async fn payer_who_claims_to_have_paid_is_not_asked_to() {
             assert!(page.contains(part), "{part}: {page}");
         }
         // A pay-form whose number no callback has named cannot be asked about.
-        assert_eq!(page.contains("Checked at "), method == "qr", "{page}");
+        assert_eq!(page.contains("the bank had not confirmed it yet"), method == "qr", "{page}");
         let shown = page.split("<details").next().unwrap();
         assert!(!shown.contains("/go\"") && !shown.contains("class=\"qr\"") && !shown.contains("/pay\""), "{page}");
         let asked = page.split("<details id=\"others\" hidden>").nth(1).unwrap();
@@ -313,11 +313,34 @@ async fn payer_who_claims_to_have_paid_is_not_asked_to() {
         assert_eq!(payer.sees(&served).await.0, "claimed");
         let url = payer.checkout(&served).await["payments"][0][url_field].as_str().unwrap().to_owned();
         served.fake.charge(&url).unwrap();
+        // Of a pay-form only its callback tells the number by which the gateway is asked.
         if method == "qr" {
             payer.post(&served, "/check", &[]).await;
             payer.waits_for(&served, "paid").await;
         }
     }
+}
+
+/// What is waited for is not contradicted: a payment that was declined beside it is not told where the payer may have paid.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn decline_beside_a_claimed_payment_is_not_shown() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    payer.pays(&served, "pay_form", "").await;
+    let reason = "Insufficient funds".to_owned();
+    served.fake.fail_next(FakeFault::Refused { code: "51".to_owned(), reason });
+    payer.pays(&served, "mbank", PHONE).await;
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "open-page");
+    assert!(page.contains("No money was taken") && page.contains("not enough money on your card"), "{page}");
+    assert!(!page.contains("Insufficient funds"), "the gateway's words are for the staff: {page}");
+    payer.get(&served, "/back").await;
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "claimed");
+    assert!(!page.contains("No money was taken"), "{page}");
+    // Another window that still shows the way to pay hears of it.
+    let other = payer.get(&served, &format!("/state?after={}&screen=open-page", attribute(&page, "version"))).await;
+    assert_eq!((other.status, screen(&other.text).as_str()), (200, "claimed"), "{other:?}");
 }
 
 /// A gateway may post a form, and put the address together carelessly.

@@ -95,7 +95,7 @@ async fn claimed_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) ->
         let reference = begin.reference.clone();
         servers[0].begin_payment(begin).await.unwrap();
         servers[0].record_send_outcome(accepted(checkout, checkout * 10, reference)).await.unwrap();
-        servers[0].record_hint(Hint::Checkout { id: id(checkout), is_claim: false }).await.unwrap();
+        servers[0].record_hint(Hint::Checkout { id: id(checkout), claimed: None }).await.unwrap();
     }
     race(servers, |server, _, _| async move { server.claim_polls(claim).await.unwrap() }).await
 }
@@ -329,7 +329,7 @@ fn server_started_on_empty_tables_uses_indexes() {
             let reference = begin.reference.clone();
             storage.begin_payment(begin).await.unwrap();
             storage.record_send_outcome(accepted(number, number, reference.clone())).await.unwrap();
-            storage.record_hint(Hint::Checkout { id: id(number), is_claim: false }).await.unwrap();
+            storage.record_hint(Hint::Checkout { id: id(number), claimed: None }).await.unwrap();
             let claim = ClaimPolls { places: Slots::new(10), lease_ms: 60_000, per_second: 500 };
             let leased = storage.claim_polls(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));

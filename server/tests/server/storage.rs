@@ -1269,7 +1269,7 @@ fn hint_keeps_place_of_overdue_poll(storage: &dyn Storage, calendar: &Calendar) 
     (1..=2).for_each(|number| following(storage, calendar, number));
     for number in [1, 2, 1, 1] {
         calendar.pass(Duration::from_secs(1));
-        block_on(storage.record_hint(Hint::Checkout { id: id(number), is_claim: false })).unwrap();
+        block_on(storage.record_hint(Hint::Checkout { id: id(number), claimed: None })).unwrap();
     }
     let one = ClaimPolls { places: Slots::new(1), ..claim() };
     assert_eq!(block_on(storage.claim_polls(one)).unwrap().questions[0].payment, payment_id(1));
@@ -1281,7 +1281,7 @@ fn payment_is_polled_at_most_once_a_second(storage: &dyn Storage, calendar: &Cal
     let claimed = || block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(claimed().questions.len(), 1);
     for _ in 0..10 {
-        block_on(storage.record_hint(Hint::Checkout { id: id(1), is_claim: false })).unwrap();
+        block_on(storage.record_hint(Hint::Checkout { id: id(1), claimed: None })).unwrap();
     }
     let early = claimed();
     assert_eq!((early.questions.len(), early.next_in_ms), (0, Some(1_000)));
@@ -1292,7 +1292,7 @@ fn payment_is_polled_at_most_once_a_second(storage: &dyn Storage, calendar: &Cal
 fn most_urgent_poll_is_claimed_first(storage: &dyn Storage, calendar: &Calendar) {
     (1..=3).for_each(|number| following(storage, calendar, number));
     let one = ClaimPolls { places: Slots::new(1), ..claim() };
-    block_on(storage.record_hint(Hint::Checkout { id: id(3), is_claim: false })).unwrap();
+    block_on(storage.record_hint(Hint::Checkout { id: id(3), claimed: None })).unwrap();
     let mut order = Vec::new();
     for _ in 0..3 {
         order.push(block_on(storage.claim_polls(one)).unwrap().questions[0].payment.clone());

@@ -25,9 +25,28 @@ pub enum DeclineReason {
 const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
     (
         DeclineReason::InsufficientFunds,
-        &["insufficient", "not enough money", "not enough funds", "недостаточно", "жетишсиз", "жетпейт"],
+        &[
+            "insufficient funds",
+            "insufficient balance",
+            "not enough money",
+            "not enough funds",
+            "недостаточно средств",
+            "недостаточно денег",
+            "акча жетишсиз",
+            "каражат жетишсиз",
+        ],
     ),
-    (DeclineReason::LimitExceeded, &["limit exceeded", "exceeds the limit", "over the limit", "лимит"]),
+    (
+        DeclineReason::LimitExceeded,
+        &[
+            "limit exceeded",
+            "exceeds the limit",
+            "over the limit",
+            "превышен лимит суммы",
+            "лимит по карте",
+            "лимит ашты",
+        ],
+    ),
     (
         DeclineReason::WrongCode,
         &[
@@ -41,7 +60,7 @@ const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
             "неверный одноразовый пароль",
             "неверный код",
             "неверный пин",
-            "туура эмес",
+            "код туура эмес",
         ],
     ),
     (
@@ -50,7 +69,13 @@ const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
     ),
     (
         DeclineReason::UnknownPayer,
-        &["not registered", "no such wallet", "no such account", "не зарегистрирован", "катталган эмес"],
+        &[
+            "wallet not found",
+            "wallet is not registered",
+            "phone is not registered",
+            "no such wallet",
+            "кошелёк не найден",
+        ],
     ),
     (DeclineReason::DeclinedByBank, &["declined", "do not honor", "отклонён", "отклонен", "четке кагылды"]),
 ];
@@ -98,10 +123,10 @@ impl DeclineReasons {
         self.0.iter().map(|(reason, texts)| (reason.name(), texts.as_slice()))
     }
 
-    /// The reason whose list has the code, else the first one of which a word occurs in the words.
+    /// The reason whose list has the code, else the first one of which a text occurs in the code or the words.
     pub(super) fn find(&self, code: Option<&str>, words: Option<&str>) -> Option<DeclineReason> {
         let of_code = code.and_then(|code| self.first(|text| text == code));
-        let words = words.unwrap_or_default().to_lowercase();
+        let words = format!("{} {}", code.unwrap_or_default(), words.unwrap_or_default()).to_lowercase();
         of_code.or_else(|| self.first(|text| !is_code(text) && words.contains(&text.to_lowercase())))
     }
 

@@ -67,6 +67,7 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) code_more_to: &'static str,
     /// For the script, which knows the number: it stands where the braces are.
     pub(in crate::pay) code_sent_to: &'static str,
+    pub(in crate::pay) code_sent_at_once: &'static str,
     pub(in crate::pay) code_label: &'static str,
     /// Before a number.
     pub(in crate::pay) codes_left: &'static str,
@@ -80,6 +81,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) pin_more: &'static str,
     /// With the last digits of the number where the braces are.
     pub(in crate::pay) pin_more_to: &'static str,
+    /// For the script.
+    pub(in crate::pay) pin_sent_to: &'static str,
     pub(in crate::pay) pin_label: &'static str,
     /// Before a moment.
     pub(in crate::pay) pin_until: &'static str,

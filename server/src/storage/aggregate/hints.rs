@@ -11,7 +11,7 @@ use crate::{
     pace::Class,
     payments::{Payment, exchange::Exchange, machine::Trigger},
     storage::{StorageError, inputs::Claim, outputs::HintOutcome},
-    values::{Method, Millis, PaymentState},
+    values::{Method, Millis, PaymentId, PaymentState},
 };
 
 /// Why the charge that a callback reports is in doubt where nothing else can be heard of it.
@@ -37,15 +37,10 @@ pub(in crate::storage) struct CallbackHint<'a> {
 pub(in crate::storage) fn look(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
-    is_claim: bool,
+    claimed: Option<&PaymentId>,
 ) -> HintOutcome {
-    if is_claim {
-        aggregate
-            .payments
-            .iter_mut()
-            .filter(|row| is_payable_elsewhere(row))
-            .for_each(|row| claim_paid(row, changes.now));
-    }
+    let is_claimed = |row: &&mut PaymentRow| claimed == Some(&row.payment.id) && is_payable_elsewhere(row);
+    aggregate.payments.iter_mut().filter(is_claimed).for_each(|row| claim_paid(row, changes.now));
     make_due(changes, aggregate.payments.iter_mut().filter(|row| is_open(row)))
 }
 

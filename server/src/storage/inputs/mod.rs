@@ -122,8 +122,8 @@ pub enum Hint {
     Checkout {
         /// Of which checkout.
         id: CheckoutId,
-        /// The payer says that they have paid.
-        is_claim: bool,
+        /// The payment that its payer says they have paid.
+        claimed: Option<PaymentId>,
     },
 }
 

@@ -94,10 +94,10 @@ const MOST_CALLBACKS: i64 = 32;
 
 pub(super) async fn record_hint(db: &Session, hint: &Hint) -> Result<HintOutcome, Problem> {
     match hint {
-        Hint::Checkout { id, is_claim } => {
+        Hint::Checkout { id, claimed } => {
             let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;
             let Some((changes, aggregate)) = opened.aggregate() else { return Ok(HintOutcome::Due(0)) };
-            let outcome = hints::look(changes, aggregate, *is_claim);
+            let outcome = hints::look(changes, aggregate, claimed.as_ref());
             save(db, &opened.changes, &opened.aggregates);
             Ok(outcome)
         }

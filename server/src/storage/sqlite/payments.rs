@@ -95,10 +95,10 @@ const MOST_CALLBACKS: u32 = 32;
 
 pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, StorageError> {
     match hint {
-        Hint::Checkout { id, is_claim } => {
+        Hint::Checkout { id, claimed } => {
             let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(HintOutcome::Due(0)) };
             let mut changes = aggregates::begin(db, &[])?;
-            let outcome = hints::look(&mut changes, &mut aggregate, *is_claim);
+            let outcome = hints::look(&mut changes, &mut aggregate, claimed.as_ref());
             aggregates::save(db, &changes, &aggregate)?;
             Ok(outcome)
         }
