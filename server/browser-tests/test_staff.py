@@ -175,7 +175,7 @@ def test_statement_mapping_is_remembered(visit: Open, own_history: History, tmp_
         expect(page.locator(f"[data-count={name}]")).to_have_text(count)
     compare(visitor, own_history, tmp_path, text, {})
     expect(page.locator("[data-count=matched]")).to_have_text("1")
-    expect(page.get_by_role("heading", name="Two charged for one")).to_be_visible()
+    expect(page.get_by_role("heading", name="Charged twice")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as CSV").click()
     saved = download.value.path().read_text(encoding="utf-8")
@@ -196,7 +196,7 @@ def test_a_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> 
     expect(page.locator("[data-end=charged]")).to_have_text("1")
     page.get_by_role("navigation", name="Days").get_by_role("link", name=SHOWN_DAY).click()
     expect(visitor.heading).to_have_text(SHOWN_DAY)
-    expect(page.get_by_text("The day before: 1, 390.00 som").first).to_be_visible()
+    expect(page.get_by_text("The day before: 1 (390.00 som)").first).to_be_visible()
     page.get_by_role("link", name="Report of the day, to print").click()
     expect(visitor.heading).to_have_text("Report of the day 5 Mar 2024")
     expect(page.locator("[data-report-total]")).to_have_text("1,560.00 som")

@@ -162,7 +162,7 @@ pub(crate) const PENDING: &str = "pending";
 
 /// Before the values that the gateway reported, behind the outcome of a report that cannot be believed.
 const REPORTED: &str = " (reported: ";
-/// Longer values are no amounts and no numbers.
+/// Longer values are cut.
 const LONGEST_VALUE: usize = 60;
 
 /// The values by which a report is compared with what was asked for, so that a person sees both.

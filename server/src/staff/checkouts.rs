@@ -34,7 +34,7 @@ const PIECE: u32 = 500;
 const MOST_IN_FILE: usize = 50_000;
 /// The most checkouts that are added up.
 const MOST_TOTALLED: u32 = 50_000;
-/// The longest search text: that of a reference.
+/// The longest search text: no reference and no number is longer.
 const LONGEST: usize = 200;
 const DAY: Millis = 24 * 3600 * 1000;
 

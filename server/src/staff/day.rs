@@ -20,7 +20,7 @@ use crate::{
     values::{Method, Millis, PaymentState},
 };
 
-/// Of more in two days nothing is drawn.
+/// Most events that a chart reads.
 const MOST: u32 = 200_000;
 const HOUR: Millis = 3600 * 1000;
 const DAY: Millis = 24 * HOUR;
@@ -145,15 +145,17 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
     let methods: Vec<Values<'static>> = Method::ALL.into_iter().enumerate().map(by_method).collect();
     let by_ends: Vec<Values<'static>> = ENDS.into_iter().enumerate().map(by_end).collect();
     let day_after = from.saturating_add(DAY);
+    let is_today = (from..day_after).contains(&now);
+    let beside = if is_today { t.day_before_whole } else { t.day_before };
     Page {
         frame,
         day: labels::day(from),
         shown_day: labels::shown_day(from, t),
         day_before: both(from.saturating_sub(DAY), t),
         day_after: Some(both(day_after, t)).filter(|_| day_after <= now),
-        is_today: (from..day_after).contains(&now),
+        is_today,
         download: query(&[("from", &labels::day(from)), ("until", &labels::day(day_after))]),
-        figures: ENDS.into_iter().map(|state| figure(state, &this, &before, t)).collect(),
+        figures: ENDS.into_iter().map(|state| figure(state, [&this, &before], beside, t)).collect(),
         methods: Method::ALL.into_iter().map(|method| method_row(method, &this, &before, t)).collect(),
         method_names: methods.iter().map(|one| one.name).collect(),
         methods_chart: bars(t.chart_charged, &labels, methods, t),
@@ -173,20 +175,21 @@ fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>, t: &Texts) -> St
     chart::bars(&about, hours.to_vec(), values)
 }
 
-fn figure(state: PaymentState, this: &[&EndCount], before: &[&EndCount], t: &Texts) -> Figure {
+/// `beside` is the text in which the day before stands.
+fn figure(state: PaymentState, [this, before]: [&[&EndCount]; 2], beside: &str, t: &Texts) -> Figure {
     let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
     let (this, before) = (sums(this), sums(before));
     let chip = labels::payment_state(state, t);
     let sum_before = before.text(t);
     let before =
-        if sum_before.is_empty() { before.count.to_string() } else { format!("{}, {sum_before}", before.count) };
+        if sum_before.is_empty() { before.count.to_string() } else { format!("{} ({sum_before})", before.count) };
     Figure {
         state: state.into(),
         name: chip.word,
         meaning: chip.meaning,
         count: this.count,
         sum: this.text(t),
-        before: fill(t.day_before, &[&before]),
+        before: fill(beside, &[&before]),
     }
 }
 
@@ -235,8 +238,8 @@ mod tests {
         let view = View::of("/staff", &Uri::from_static("/staff/day"), false, &HeaderMap::new());
         let page = drawn(Frame::of(&view, None, None), from, from + DAY - 1, &ends);
         let figures: Vec<_> = page.figures.iter().map(|one| (one.name, one.count, plain(&one.before))).collect();
-        let before = "The day before: 2, 7.00 som".to_owned();
-        let none = || "The day before: 0".to_owned();
+        let before = "The day before (the whole day): 2 (7.00 som)".to_owned();
+        let none = || "The day before (the whole day): 0".to_owned();
         let expected =
             [("charged", 6, before), ("rejected", 2, none()), ("not made", 0, none()), ("unknown", 0, none())];
         assert_eq!(figures, expected);

@@ -15,7 +15,8 @@ pub(super) struct Comparison {
     pub(super) differs: bool,
 }
 
-/// Of a payment in doubt, by its last report that cannot be believed. A report that an older program kept has no values.
+/// Of a payment in doubt, by its last report that cannot be believed: of its own number, or else of a number that callbacks claimed.
+/// A report that an older program kept has no values.
 pub(super) fn comparison(
     checkout: &Checkout,
     payment: &Payment,
@@ -28,7 +29,9 @@ pub(super) fn comparison(
     let has_values = |stored: &&StoredExchange| {
         ["amount", "currency", "orderNumber"].iter().any(|name| stored.exchange.reported(name).is_some())
     };
-    let Some(last) = exchanges.iter().rev().find(has_values) else { return Vec::new() };
+    let reports = || exchanges.iter().rev().filter(has_values);
+    let own = reports().find(|stored| stored.exchange.claim.is_none());
+    let Some(last) = own.or_else(|| reports().next()) else { return Vec::new() };
     let exchange = &last.exchange;
     // The fields that differ stand behind the word.
     let fields = exchange.verdict().strip_prefix("mismatch: ").unwrap_or_default();
@@ -39,7 +42,8 @@ pub(super) fn comparison(
         Err(_) => text.to_owned(),
     };
     let line = |name, field, expected, reported| Comparison { name, expected, reported, differs: differs(field) };
-    let number = payment.reference.order_number.clone().unwrap_or_default();
+    let number = exchange.claim.as_ref().or(payment.reference.order_number.as_ref());
+    let number = number.filter(|number| !number.is_empty()).map_or(t.not_said, String::as_str).to_owned();
     let expected = labels::money(checkout.amount, &checkout.currency, t);
     let reported = |name: &str| exchange.reported(name).map(str::to_owned);
     vec![

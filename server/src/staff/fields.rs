@@ -56,7 +56,9 @@ impl FormFields {
     /// All but some of them as a query, for a link; nothing that looks like a card number comes back.
     pub(super) fn shown_again(&self, without: &[&str]) -> String {
         let is_shown = |(name, value): &&(String, String)| {
-            !without.contains(&name.as_str()) && !value.is_empty() && !looks_like_card_number(value)
+            !without.contains(&name.as_str())
+                && !value.is_empty()
+                && ![name, value].into_iter().any(|text| looks_like_card_number(text))
         };
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.0.iter().filter(is_shown)).finish()
     }
@@ -83,6 +85,12 @@ mod tests {
     fn form_fields_are_limited_in_number() {
         let fields = FormFields::parse(format!("from=1&{}csrf=2", "a&".repeat(1_000_000)).as_bytes());
         assert_eq!((fields.get("from"), fields.get("csrf"), fields.0.len()), ("1", "", MOST));
+    }
+
+    #[test]
+    fn card_number_is_not_shown_again_as_name_or_value() {
+        let fields = FormFields::parse(b"4111111111111111=x&q=4111111111111111&from=1&lang=ru");
+        assert_eq!(fields.shown_again(&["lang"]), "from=1");
     }
 
     #[tokio::test]

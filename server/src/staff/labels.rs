@@ -109,7 +109,7 @@ pub(super) fn exchange_kind(kind: ExchangeKind, t: &Texts) -> &'static str {
 }
 
 /// The label of an exchange's outcome: a verdict, an error of the core's, or how much of a callback was read. Behind a colon stand
-/// the fields that differ, or what is missing.
+/// the fields that differ, or what is missing, in the core's English: other languages show the fields alone, by their own words.
 pub(super) fn outcome(outcome: &str, t: &Texts) -> String {
     let (word, rest) = outcome.split_once(": ").map_or((outcome, None), |(word, rest)| (word, Some(rest)));
     let label = match word {
@@ -132,7 +132,23 @@ pub(super) fn outcome(outcome: &str, t: &Texts) -> String {
         "unverifiable" => t.unverifiable,
         _ => return outcome.to_owned(),
     };
+    let rest = match rest {
+        Some(rest) if t.language != Language::English => fields(rest, t),
+        rest => rest.map(str::to_owned),
+    };
     rest.map_or_else(|| label.to_owned(), |rest| format!("{label}: {rest}"))
+}
+
+/// Names of fields in the words of the page's tables; nothing if the text is something else.
+fn fields(names: &str, t: &Texts) -> Option<String> {
+    let word = |name| match name {
+        "amount" => Some(t.amount.to_lowercase()),
+        "currency" => Some(t.currency.to_lowercase()),
+        "orderNumber" => Some(t.order_number.to_lowercase()),
+        _ => None,
+    };
+    let words: Vec<String> = names.split(", ").map(word).collect::<Option<_>>()?;
+    Some(words.join(", "))
 }
 
 pub(super) fn event(kind: EventKind, t: &Texts) -> &'static str {
@@ -233,10 +249,13 @@ mod tests {
     }
 
     #[test]
-    fn outcome_keeps_what_stands_behind_it() {
-        let t = texts(Language::Russian);
-        assert_eq!(outcome("mismatch: amount", t), "не совпадает: amount");
-        assert_eq!(outcome("charged", t), "списан");
+    fn outcome_keeps_what_stands_behind_it_in_the_readers_words() {
+        let [english, t] = [Language::English, Language::Russian].map(texts);
+        assert_eq!(outcome("mismatch: amount, orderNumber", t), "не совпадает: сумма, номер операции");
+        assert_eq!(outcome("mismatch: amount, orderNumber", english), "mismatch: amount, orderNumber");
+        assert_eq!(outcome("unverifiable: no amount", t), "не проверить");
+        assert_eq!(outcome("unverifiable: no amount", english), "unverifiable: no amount");
+        assert_eq!(outcome("charged", t), "оплачен");
         assert_eq!(outcome("something new", t), "something new");
     }
 }

@@ -28,7 +28,7 @@ use crate::{
     values::Millis,
 };
 
-/// Of more payments nothing is said but that the time is too long.
+/// Most payments of one period.
 pub(super) const MOST: u32 = 100_000;
 const DAY: Millis = 24 * 3600 * 1000;
 

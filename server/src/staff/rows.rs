@@ -275,20 +275,19 @@ impl Rows<'_> {
 
     /// A whole line that programs for tables have put into one cell. A total may have commas of its own.
     fn is_whole_line(&self, cells: &[String]) -> bool {
-        let [run_exclusive] = said(cells)[..] else { return false };
-        let is_split = |separator: char| {
-            (separator != ',' || !says_total(run_exclusive)) && pieces(run_exclusive, separator) >= self.width
-        };
-        run_exclusive.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
+        let [only] = said(cells)[..] else { return false };
+        let is_split =
+            |separator: char| (separator != ',' || !says_total(only)) && pieces(only, separator) >= self.width;
+        only.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
     }
 
     /// A line for people: several words in one cell, or no number, amount and status, or words alone.
     fn is_text(&self, cells: &[String]) -> bool {
         let said = said(cells);
         let has_words = |cell: &str| cell.contains(char::is_whitespace) && cell.contains(char::is_alphabetic);
-        if let [run_exclusive] = said[..]
-            && has_words(run_exclusive)
-            && amount::read(run_exclusive) == Err(AmountError::Unreadable)
+        if let [only] = said[..]
+            && has_words(only)
+            && amount::read(only) == Err(AmountError::Unreadable)
         {
             return true;
         }

@@ -10,11 +10,11 @@ use super::{
 };
 use crate::values::{CheckoutId, CheckoutState, Method, Millis};
 
-/// A part of a number has so many characters at least.
+/// Minimum length of a partial search.
 pub const SHORTEST_PART: usize = 3;
 /// So many checkouts are looked through at a time where no index tells which ones a filter lets pass.
 pub(super) const MOST_SEARCHED: u32 = 50_000;
-/// After all identifiers.
+/// Sorts after every identifier.
 const PAST_ALL: &str = "~";
 
 /// Which checkouts to list: those of which all of this holds.
@@ -37,7 +37,8 @@ pub struct CheckoutFilter {
 pub enum TextFilter {
     /// One of them is exactly this, or was claimed for a payment.
     Whole(String),
-    /// One of them has this in it, in small letters or large; or these are the last two digits of a phone, or the last four of a card.
+    /// One of them contains this, Latin letters in either case; or these are the last two digits of a phone, or the last four of a
+    /// card.
     Part(String),
 }
 
@@ -56,7 +57,7 @@ impl CheckoutFilter {
         }
     }
 
-    /// The last digits of a phone or a card. A text that is too short for a part, and no digits of a phone, is nobody's.
+    /// Digits to compare with `phone_last2` and `card_last4`. Shorter text matches nothing.
     pub(super) fn digits(&self) -> Option<&str> {
         match &self.text {
             Some(TextFilter::Part(part)) if part.len() == 4 || part.chars().count() < SHORTEST_PART => Some(part),
@@ -156,7 +157,7 @@ impl Bounds {
         Self { newer, older, is_ascending: matches!(start, Start::NewerThan(_)) }
     }
 
-    /// Ends with a place. That is between the bounds afterwards, and no other identifier is so near to it.
+    /// Ends the bounds at a place, inclusively: no identifier lies between.
     pub(super) fn end_with(&mut self, place: &Place) {
         let mut id = place.id.to_string();
         if self.is_ascending {

@@ -97,7 +97,7 @@ async fn day_view_shows_hours_beside_previous_day() {
         "data-end=\"not_made\">1<",
         "data-end=\"rejected\">0<",
         "780.00\u{a0}som",
-        "The day before: 1, 390.00\u{a0}som",
+        "The day before: 1 (390.00\u{a0}som)",
         "<title>Charged payments by hour and method</title>",
         "from=2026-11-23&#38;until=2026-11-24",
     ] {
@@ -202,10 +202,10 @@ async fn reconciliation_reports_overpaid_checkout() {
     let (id, _) = paid(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let page = person.page(&served, "/staff/reconciliation").await;
-    assert!(!page.contains("Two charged for one"), "{page}");
+    assert!(!page.contains("Charged twice"), "{page}");
     served.database().execute("UPDATE checkouts SET is_overpaid = 1, refunds_due = 1", []).unwrap();
     let page = person.page(&served, "/staff/reconciliation").await;
-    let section = page.split("Two charged for one").last().unwrap();
+    let section = page.split("Charged twice").last().unwrap();
     assert_eq!(checkouts(section), [id]);
 }
 

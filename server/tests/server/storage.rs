@@ -317,6 +317,7 @@ fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Cal
         (CheckoutFilter { needs_person: true, ..all.clone() }, vec![]),
         (whole("order-3"), vec![id(3)]),
         (CheckoutFilter { state: Some(CheckoutState::Cancelled), ..whole("order-3") }, vec![]),
+        (CheckoutFilter { needs_person: true, ..whole("order-3") }, vec![]),
         (whole("order-"), vec![]),
         (part("RDER-"), vec![id(5), id(4), id(3), id(2), id(1)]),
         (CheckoutFilter { method: Some(Method::Qr), ..part("order") }, vec![id(2)]),
@@ -334,19 +335,34 @@ fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Cal
     let totals = block_on(storage.total_checkouts(all.clone(), 3)).unwrap();
     assert_eq!((totals.count, totals.counted_to), (3, Some(opened_at(3))), "the newest alone were counted");
 
-    let outcome = Resolve {
-        payment: payment_id(1),
-        resolution: Resolution::Charged,
-        reason: "seen".into(),
-        by: "Aizada".into(),
-        seen: None,
+    let charge = |checkout, number| {
+        let unknown = SendResult::Unknown { reference: PaymentRef::mbank(payment_id(number).bare(), 390) };
+        block_on(storage.record_send_outcome(sent(checkout, number, unknown))).unwrap();
+        let outcome = Resolve {
+            payment: payment_id(number),
+            resolution: Resolution::Charged,
+            reason: "seen".into(),
+            by: "Aizada".into(),
+            seen: None,
+        };
+        block_on(storage.resolve(outcome)).unwrap();
     };
-    let unknown = SendResult::Unknown { reference: PaymentRef::mbank(payment_id(1).bare(), 390) };
-    block_on(storage.record_send_outcome(sent(1, 1, unknown))).unwrap();
-    block_on(storage.resolve(outcome)).unwrap();
-    let totals = block_on(storage.total_checkouts(all, 9)).unwrap();
-    let charged: Vec<_> = totals.charged.iter().map(|one| (one.method, one.count, one.sum)).collect();
-    assert_eq!(charged, [(Method::Mbank, 1, Some(390.into()))]);
+    let totals = |method| {
+        let which = CheckoutFilter { method, ..all.clone() };
+        let totals = block_on(storage.total_checkouts(which, 9)).unwrap();
+        let charged: Vec<_> = totals.charged.iter().map(|one| (one.method, one.count, one.sum)).collect();
+        (totals.count, charged)
+    };
+    charge(1, 1);
+    assert_eq!(totals(None), (5, vec![(Method::Mbank, 1, Some(390.into()))]));
+    // Charged by another method than the one that is asked for.
+    block_on(storage.begin_payment(begin(3, 3, Method::Qr))).unwrap();
+    let nothing = SendResult::NothingHappened { failure: Failure::of_kind("Refused"), retry_after: None };
+    block_on(storage.record_send_outcome(sent(3, 3, nothing))).unwrap();
+    block_on(storage.begin_payment(begin(3, 4, Method::Mbank))).unwrap();
+    charge(3, 4);
+    assert_eq!(totals(Some(Method::Qr)), (2, vec![]));
+    assert_eq!(totals(Some(Method::Mbank)), (2, vec![(Method::Mbank, 2, Some(780.into()))]));
 }
 
 fn reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
@@ -1026,7 +1042,12 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
     assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Mismatch, 0)), "{needs:?}");
     let need_person = CheckoutFilter { needs_person: true, ..CheckoutFilter::default() };
     assert_eq!(listed_ids(storage, &need_person, Start::Newest, 10), [id(1)]);
-    assert_eq!(listed_ids(storage, &whole("GW-3"), Start::Newest, 10), [id(1)]);
+    for (number, expected) in [("GW-3", vec![id(1)]), ("GW-9", vec![])] {
+        let which = CheckoutFilter { needs_person: true, ..whole(number) };
+        assert_eq!(listed_ids(storage, &whole(number), Start::Newest, 10), expected);
+        assert_eq!(listed_ids(storage, &which, Start::Newest, 10), expected);
+        assert_eq!(block_on(storage.total_checkouts(which, 9)).unwrap().count, expected.len() as u64);
+    }
     // Two charges of one form, in one answer.
     calendar.pass(Duration::from_secs(60));
     record(&|reference| Report::Charged(Box::new(reference.clone())));

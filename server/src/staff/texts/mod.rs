@@ -65,7 +65,7 @@ texts! {
     attempts_left replaced done_asked done_cancelled done_replayed done_refund done_resolved moved not_due say_outcome
     unchanged to_the_shop
     // Day and its report.
-    so_far days day_in_bishkek write_day download_charged report_link day_before whole_day too_many_to_draw
+    so_far days day_in_bishkek write_day download_charged report_link day_before day_before_whole too_many_to_draw
     charged_by_hour chart_charged chart_ends chart_bars chart_of_charged chart_of_ends charged_by_method count sum
     before before_sum ends_by_hour ends_hint by_hour hour charged_sum too_much report report_made report_partly
     report_charged report_none report_decided report_twice report_open report_open_none report_sign total why

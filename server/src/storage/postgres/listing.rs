@@ -77,7 +77,8 @@ macro_rules! totals {
             "SELECT checkouts.id, checkouts.opened_at, checkouts.amount, checkouts.currency, payments.method FROM (",
             page!($from, $condition, "DESC"),
             ") AS page JOIN checkouts ON checkouts.id = page.id
-             LEFT JOIN payments ON payments.checkout_id = page.id AND payments.state = 'charged'"
+             LEFT JOIN payments ON payments.checkout_id = page.id AND payments.state = 'charged'
+                AND ($7::text IS NULL OR payments.method = $7)"
         )
     };
 }
@@ -91,18 +92,35 @@ macro_rules! need_person {
 
 /// Whatever a person may have in hand; each looked up in an index.
 macro_rules! called {
+    ($number:literal) => {
+        concat!(
+            "(SELECT id FROM checkouts WHERE id = ",
+            $number,
+            " UNION SELECT id FROM checkouts WHERE reference = ",
+            $number,
+            " UNION SELECT checkout_id FROM payments WHERE id = ",
+            $number,
+            " UNION SELECT checkout_id FROM payments WHERE order_number = ",
+            $number,
+            " UNION SELECT checkout_id FROM payments WHERE gateway_number = ",
+            $number,
+            " UNION SELECT checkout_id FROM payments WHERE transaction_id = ",
+            $number,
+            " UNION SELECT payments.checkout_id FROM taken_numbers
+                JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = ",
+            $number,
+            " UNION SELECT payments.checkout_id FROM claims
+                JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ",
+            $number,
+            ") AS found JOIN checkouts ON checkouts.id = found.id"
+        )
+    };
+}
+
+/// Those of them that need a person.
+macro_rules! called_and_need_person {
     () => {
-        "(SELECT id FROM checkouts WHERE id = $10
-        UNION SELECT id FROM checkouts WHERE reference = $10
-        UNION SELECT checkout_id FROM payments WHERE id = $10
-        UNION SELECT checkout_id FROM payments WHERE order_number = $10
-        UNION SELECT checkout_id FROM payments WHERE gateway_number = $10
-        UNION SELECT checkout_id FROM payments WHERE transaction_id = $10
-        UNION SELECT payments.checkout_id FROM taken_numbers
-            JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = $10
-        UNION SELECT payments.checkout_id FROM claims
-            JOIN payments ON payments.id = claims.payment_id WHERE claims.number = $10)
-        AS found JOIN checkouts ON checkouts.id = found.id"
+        concat!(called!("$11"), " AND found.id IN (", needs::all!(), ")")
     };
 }
 
@@ -133,14 +151,23 @@ const NEED_PERSON: Statements = Statements {
     ..ALL
 };
 const CALLED: Statements = Statements {
-    pages: [page!(called!(), any_state!(), "DESC"), page!(called!(), any_state!(), "ASC")],
-    totals: totals!(called!(), any_state!()),
+    pages: [page!(called!("$10"), any_state!(), "DESC"), page!(called!("$10"), any_state!(), "ASC")],
+    totals: totals!(called!("$10"), any_state!()),
+    ..ALL
+};
+const CALLED_AND_NEED_PERSON: Statements = Statements {
+    pages: [
+        page!(called_and_need_person!(), any_state!(), "DESC"),
+        page!(called_and_need_person!(), any_state!(), "ASC"),
+    ],
+    totals: totals!(called_and_need_person!(), any_state!()),
     ..ALL
 };
 
 impl Statements {
     fn of(which: &CheckoutFilter) -> Self {
         match &which.text {
+            Some(TextFilter::Whole(_)) if which.needs_person => CALLED_AND_NEED_PERSON,
             Some(TextFilter::Whole(_)) => CALLED,
             _ if which.needs_person => NEED_PERSON,
             _ if which.state.is_some() => IN_STATE,
@@ -156,15 +183,15 @@ struct Values {
     method: Option<&'static str>,
     part: Option<String>,
     digits: Option<String>,
-    /// Of a small set: a number, or since when unknown payments have been so for too long.
-    set: Option<Box<dyn ToSql + Send + Sync>>,
+    /// Of a small set: since when unknown payments have been so for too long, and a number.
+    unknown_since: Option<Millis>,
+    number: Option<String>,
 }
 
 impl Values {
     fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
-        let set: Option<Box<dyn ToSql + Send + Sync>> = match &which.text {
-            Some(TextFilter::Whole(text)) => Some(Box::new(text.clone())),
-            _ if which.needs_person => Some(Box::new(unknown_since)),
+        let number = match &which.text {
+            Some(TextFilter::Whole(text)) => Some(text.clone()),
             _ => None,
         };
         Self {
@@ -173,7 +200,8 @@ impl Values {
             method: which.method.map(Into::into),
             part: which.part(),
             digits: which.digits().map(str::to_owned),
-            set,
+            unknown_since: which.needs_person.then_some(unknown_since),
+            number,
         }
     }
 
@@ -187,8 +215,11 @@ impl Values {
         values.push(&self.method);
         values.push(&self.part);
         values.push(&self.digits);
-        if let Some(set) = &self.set {
-            values.push(&**set);
+        if let Some(since) = &self.unknown_since {
+            values.push(since);
+        }
+        if let Some(number) = &self.number {
+            values.push(number);
         }
         values
     }

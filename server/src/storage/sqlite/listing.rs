@@ -49,6 +49,10 @@ impl Source {
         let any_state = "(?6 IS NULL OR checkouts.state = ?6)";
         let condition = if which.state.is_some() { "checkouts.state = ?6" } else { any_state };
         match &which.text {
+            Some(TextFilter::Whole(_)) if which.needs_person => {
+                let called = among(&CALLED.replace("?10", "?11"));
+                Self { from: format!("{called} AND found.id IN ({})", need_person()), condition: any_state }
+            }
             Some(TextFilter::Whole(_)) => Self { from: among(CALLED), condition: any_state },
             _ if which.needs_person => Self { from: among(&need_person()), condition: any_state },
             _ => Self { from: "checkouts".to_owned(), condition },
@@ -71,7 +75,8 @@ impl Source {
         format!(
             "SELECT checkouts.id, checkouts.opened_at, checkouts.amount, checkouts.currency, payments.method
              FROM ({}) AS found CROSS JOIN checkouts ON checkouts.id = found.id
-             LEFT JOIN payments ON payments.checkout_id = found.id AND payments.state = 'charged'",
+             LEFT JOIN payments ON payments.checkout_id = found.id AND payments.state = 'charged'
+                AND (?7 IS NULL OR payments.method = ?7)",
             self.page(false)
         )
     }
@@ -97,15 +102,15 @@ struct Values {
     method: Option<&'static str>,
     part: Option<String>,
     digits: Option<String>,
-    /// Of a small set: a number, or since when unknown payments have been so for too long.
-    set: Option<Box<dyn ToSql>>,
+    /// Of a small set: since when unknown payments have been so for too long, and a number.
+    unknown_since: Option<Millis>,
+    number: Option<String>,
 }
 
 impl Values {
     fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
-        let set: Option<Box<dyn ToSql>> = match &which.text {
-            Some(TextFilter::Whole(text)) => Some(Box::new(text.clone())),
-            _ if which.needs_person => Some(Box::new(unknown_since)),
+        let number = match &which.text {
+            Some(TextFilter::Whole(text)) => Some(text.clone()),
             _ => None,
         };
         Self {
@@ -114,7 +119,8 @@ impl Values {
             method: which.method.map(Into::into),
             part: which.part(),
             digits: which.digits().map(str::to_owned),
-            set,
+            unknown_since: which.needs_person.then_some(unknown_since),
+            number,
         }
     }
 
@@ -126,7 +132,8 @@ impl Values {
     fn of_page<'a>(&'a self, most: &'a u32) -> Vec<&'a dyn ToSql> {
         let mut values = self.of_window(most);
         values.extend([&self.method as &dyn ToSql, &self.part, &self.digits]);
-        values.extend(self.set.as_deref());
+        values.extend(self.unknown_since.as_ref().map(|since| since as &dyn ToSql));
+        values.extend(self.number.as_ref().map(|number| number as &dyn ToSql));
         values
     }
 
@@ -219,13 +226,15 @@ mod tests {
         let sorted = pages.len();
         let person = Source::of(&CheckoutFilter { needs_person: true, ..CheckoutFilter::default() });
         let text = Some(TextFilter::Whole("x".to_owned()));
-        let whole = Source::of(&CheckoutFilter { text, ..CheckoutFilter::default() });
+        let whole = Source::of(&CheckoutFilter { text: text.clone(), ..CheckoutFilter::default() });
+        let both = Source::of(&CheckoutFilter { text, needs_person: true, ..CheckoutFilter::default() });
         let small = partial_indexes(&db);
         let needs = NEEDS.iter().flat_map(|need| [need.all(), need.counted(), need.is_one()]);
         let found = [
             person.page(false),
             person.page(true),
             whole.page(false),
+            both.page(false),
             all.totals(),
             in_state.totals(),
             CHARGES.to_owned(),
