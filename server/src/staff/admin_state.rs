@@ -35,9 +35,11 @@ pub(super) struct AdminState {
     pub(super) home: String,
     /// The origin that browsers send with our own forms.
     origin: String,
-    /// Reconciling reads much: one person does it at a time. So does drawing a day.
+    /// Reconciling reads much: one person does it at a time. So do drawing a day, writing a list into a file, and searching.
     pub(super) reconciling: Arc<Semaphore>,
     pub(super) drawing: Arc<Semaphore>,
+    pub(super) exporting: Arc<Semaphore>,
+    pub(super) searching: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
     wrong_key_log: LogLimit,
@@ -65,11 +67,24 @@ impl AdminState {
     pub(super) fn new(server: Server, settings: HttpSettings) -> Self {
         let addresses = RateLimit::per_second(settings.per_address);
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-        let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
+        let [reconciling, drawing, exporting, searching] = [(); 4].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
         let home = format!("{}/staff", path_prefix(&settings.public_url));
         let (guesses, wrong_key_log) = (Lockout::default(), LogLimit::default());
-        Self { server, settings, is_secure, home, origin, reconciling, drawing, addresses, guesses, wrong_key_log }
+        Self {
+            server,
+            settings,
+            is_secure,
+            home,
+            origin,
+            reconciling,
+            drawing,
+            exporting,
+            searching,
+            addresses,
+            guesses,
+            wrong_key_log,
+        }
     }
 
     /// Whether an address may call once more; else how long it waits.

@@ -5,12 +5,12 @@ use axum::{http::StatusCode, response::Response};
 use strum::IntoEnumIterator;
 
 use super::{
-    context::{RequestContext, run_exclusive},
+    context::{RequestContext, run_exclusive, run_in_turn},
     export,
-    fields::{FormFields, query},
     labels::{self, Chip},
     page::{ErrorPage, Frame, Section},
     reconciliation::{csv_file, not_written},
+    search::{Search, look, neighbours, place, place_of},
     texts::{Texts, fill},
 };
 use crate::{
@@ -18,25 +18,21 @@ use crate::{
     payments::Payment,
     storage::{
         listing::{
-            ChargedSum, CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, Place, SHORTEST_PART, Start,
-            TextFilter,
+            ChargedSum, CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, MOST_OF_A_NEED, SHORTEST_PART,
+            Start,
         },
-        staff::{ListedCheckout, Need, Period},
+        staff::{ListedCheckout, Need},
     },
-    values::{CheckoutState, Method, Millis},
+    values::{CheckoutState, Method},
 };
 
-/// Checkouts on a page, and those that need a person on top of it.
-const PAGE: u32 = 50;
+/// Those that need a person, on top of the first page.
 const ON_TOP: u32 = 10;
 /// Checkouts that are read at a time for a file, and the most that one has.
 const PIECE: u32 = 500;
 const MOST_IN_FILE: usize = 50_000;
-/// The most checkouts that are added up.
-const MOST_TOTALLED: u32 = 50_000;
-/// The longest search text: no reference and no number is longer.
-const LONGEST: usize = 200;
-const DAY: Millis = 24 * 3600 * 1000;
+/// The most times that a search for a file goes on where it stopped at its limit.
+const MOST_STOPS: u32 = 20;
 
 #[derive(Template)]
 #[template(path = "staff/checkouts.html")]
@@ -57,26 +53,14 @@ struct Page {
     /// The number is one's whole number; the link to all that have it as a part.
     parts: Option<String>,
     searched_to: Option<String>,
+    /// Not all that need a person are in the list and its totals.
+    capped: Option<String>,
+    is_backwards: bool,
     download: String,
-    newest: String,
+    /// Nothing on the first page.
+    newest: Option<String>,
     newer: Option<String>,
     older: Option<String>,
-}
-
-/// A search for checkouts.
-struct Search {
-    q: String,
-    /// The same as the page shows it again: nothing of it where it looks like a card number.
-    shown: String,
-    /// Parts are looked for, also where the text is somebody's whole number.
-    is_part: bool,
-    state: Option<CheckoutState>,
-    method: Option<Method>,
-    needs_person: bool,
-    from: String,
-    to: String,
-    start: Start,
-    problem: Option<&'static str>,
 }
 
 struct NeedRow {
@@ -106,123 +90,9 @@ struct Totals {
     partly: Option<String>,
 }
 
-impl Search {
-    fn read(fields: &FormFields, t: &Texts) -> Self {
-        let length = fields.get("q").chars().count();
-        let is_digits = fields.get("q").bytes().all(|byte| byte.is_ascii_digit());
-        let mut problem = None;
-        if length > LONGEST {
-            problem = Some(t.too_long);
-        } else if length > 0 && length < SHORTEST_PART && !(length == 2 && is_digits) {
-            problem = Some(t.too_short);
-        }
-        let unless_too_long = |text: &str| if length > LONGEST { String::new() } else { text.to_owned() };
-        let day = |name| Some(fields.get(name)).filter(|day| labels::first_moment(day).is_some());
-        let (from, to) = (day("from").unwrap_or_default(), day("to").unwrap_or_default());
-        let has_bad_day = ["from", "to"].iter().any(|name| !fields.get(name).is_empty() && day(name).is_none());
-        if has_bad_day {
-            problem = problem.or(Some(t.write_days));
-        } else if !from.is_empty() && !to.is_empty() && from > to {
-            problem = problem.or(Some(t.bad_dates));
-        }
-        let start = match (place(fields.get("after")), place(fields.get("before"))) {
-            (Some(place), _) => Start::OlderThan(place),
-            (None, Some(place)) => Start::NewerThan(place),
-            (None, None) => Start::Newest,
-        };
-        Self {
-            q: unless_too_long(fields.get("q")),
-            shown: unless_too_long(fields.shown("q")),
-            is_part: fields.get("part") == "1",
-            state: fields.get("state").parse().ok(),
-            method: fields.get("method").parse().ok(),
-            needs_person: fields.get("needs") == "person",
-            from: from.to_owned(),
-            to: to.to_owned(),
-            start,
-            problem,
-        }
-    }
-
-    fn which(&self) -> CheckoutFilter {
-        let from = labels::first_moment(&self.from);
-        let until = labels::first_moment(&self.to).map(|last| last.saturating_add(DAY));
-        let opened = (from.is_some() || until.is_some())
-            .then(|| Period { from: from.unwrap_or(Millis::MIN), until: until.unwrap_or(Millis::MAX) });
-        let text = (!self.q.is_empty()).then(|| match self.is_part {
-            true => TextFilter::Part(self.q.clone()),
-            false => TextFilter::Whole(self.q.clone()),
-        });
-        CheckoutFilter { opened, state: self.state, method: self.method, needs_person: self.needs_person, text }
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.which() != CheckoutFilter::default() || self.problem.is_some()
-    }
-
-    fn list(&self, start: Start, most: u32) -> ListCheckouts {
-        ListCheckouts { which: self.which(), start, most }
-    }
-
-    /// The filter as a query, with something more. No link repeats a text that looks like a card number.
-    fn query(&self, more: &[(&str, &str)]) -> String {
-        let (state, method) = (self.state.map_or("", <&str>::from), self.method.map_or("", <&str>::from));
-        let needs = if self.needs_person { "person" } else { "" };
-        let part = if self.is_part { "1" } else { "" };
-        let filter = [
-            ("q", self.shown.as_str()),
-            ("part", part),
-            ("state", state),
-            ("method", method),
-            ("needs", needs),
-            ("from", &self.from),
-            ("to", &self.to),
-        ];
-        query(&[filter.as_slice(), more].concat())
-    }
-
-    /// Whether links to other pages can be made.
-    fn can_be_linked(&self) -> bool {
-        self.shown == self.q
-    }
-}
-
-fn place(text: &str) -> Option<Place> {
-    let (opened_at, id) = text.split_once('.')?;
-    Some(Place { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
-}
-
-fn place_of(listed: &ListedCheckout) -> String {
-    let checkout = &listed.view.checkout;
-    format!("{}.{}", checkout.opened_at, checkout.id)
-}
-
-/// Those that are found: exactly by a number, else by a part of one.
-async fn find(context: &RequestContext, search: &mut Search) -> Result<CheckoutList, ErrorPage> {
-    let server = &context.admin.server;
-    if search.problem.is_some_and(|problem| problem != context.t().too_short) {
-        return Ok(CheckoutList::default());
-    }
-    let mut found = server.list_checkouts(search.list(search.start.clone(), PAGE)).await?;
-    let is_there = !found.checkouts.is_empty() || search.start != Start::Newest;
-    if search.q.is_empty() || search.is_part || is_there {
-        // Even a short text is somebody's whole number.
-        search.problem = search.problem.filter(|_| !is_there);
-    } else if search.problem.is_none() {
-        search.is_part = true;
-        found = server.list_checkouts(search.list(Start::Newest, PAGE)).await?;
-    }
-    // The first page is always a whole one.
-    if matches!(search.start, Start::NewerThan(_)) && !found.is_more && found.searched_to.is_none() {
-        search.start = Start::Newest;
-        found = server.list_checkouts(search.list(Start::Newest, PAGE)).await?;
-    }
-    Ok(found)
-}
-
 pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage> {
     let (server, t) = (&context.admin.server, context.t());
-    let mut search = Search::read(&context.query, t);
+    let search = Search::read(&context.query, t);
     let counts = server.count_needs().await?;
     let is_start = !search.is_filtered() && search.start == Start::Newest;
     let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
@@ -231,16 +101,16 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     } else {
         CheckoutList::default()
     };
-    let found = find(&context, &mut search).await?;
-    let totals = if search.is_filtered() && search.problem.is_none() {
-        Some(totals(server.total_checkouts(search.which(), MOST_TOTALLED).await?, t))
-    } else {
-        None
-    };
+    let is_filtered = search.is_filtered();
+    let looking = look(context.clone(), search);
+    let (search, found, totalled) =
+        if is_filtered { run_in_turn(&context.admin.searching, looking).await? } else { looking.await? };
     let decides = who_decides(&context).await?;
     let status = if search.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let is_whole = !search.q.is_empty() && !search.is_part && search.q.chars().count() >= SHORTEST_PART;
     let (newer, older) = neighbours(&search, &found);
+    let searched = if search.is_backwards() { t.searched_forward } else { t.searched_to };
+    let capped = capped(&counts, t);
     let template = Page {
         frame: context.frame(Section::Checkouts),
         needs: counts
@@ -260,15 +130,14 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
             .map(|method| (method.into(), labels::method(method, t), search.method == Some(method)))
             .collect(),
         rows: found.checkouts.iter().map(|listed| row(listed, t)).collect(),
-        totals,
+        totals: totalled.map(|totalled| totals(totalled, t)),
         parts: (is_whole && search.can_be_linked() && search.problem.is_none() && !found.checkouts.is_empty())
             .then(|| search.query(&[("part", "1")])),
-        searched_to: found
-            .searched_to
-            .as_ref()
-            .map(|place| fill(t.searched_to, &[&labels::moment(place.opened_at, t)])),
+        searched_to: found.searched_to.as_ref().map(|place| fill(searched, &[&labels::moment(place.opened_at, t)])),
+        capped: capped.filter(|_| search.needs_person),
+        is_backwards: search.is_backwards(),
         download: search.query(&[]),
-        newest: search.query(&[]),
+        newest: (search.start != Start::Newest && search.can_be_linked()).then(|| search.query(&[])),
         newer,
         older,
         search,
@@ -276,35 +145,9 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     Ok(page(status, &template))
 }
 
-/// The queries that lead to the pages before and after this one.
-fn neighbours(search: &Search, found: &CheckoutList) -> (Option<String>, Option<String>) {
-    if !search.can_be_linked() {
-        return (None, None);
-    }
-    let is_backwards = matches!(search.start, Start::NewerThan(_));
-    let ended = found.searched_to.as_ref().map(|place| format!("{}.{}", place.opened_at, place.id));
-    let (first, last) = (found.checkouts.first().map(place_of), found.checkouts.last().map(place_of));
-    let (newer, older) = if is_backwards {
-        (ended.or(first).filter(|_| found.is_more || found.searched_to.is_some()), last.or_else(|| start_of(search)))
-    } else {
-        let newer = (search.start != Start::Newest).then(|| first.or_else(|| start_of(search))).flatten();
-        (newer, ended.or(last).filter(|_| found.is_more || found.searched_to.is_some()))
-    };
-    let link = |name: &'static str| move |place: String| search.query(&[(name, &place)]);
-    (newer.map(link("before")), older.map(link("after")))
-}
-
-/// The place where a page without anything on it begins.
-fn start_of(search: &Search) -> Option<String> {
-    match &search.start {
-        Start::Newest => None,
-        Start::OlderThan(place) | Start::NewerThan(place) => Some(format!("{}.{}", place.opened_at, place.id)),
-    }
-}
-
 /// The list that is shown, with all its pages.
 pub(super) async fn download(context: RequestContext) -> Result<Response, ErrorPage> {
-    run_exclusive(&context.admin.reconciling.clone(), downloading(context)).await
+    run_exclusive(&context.admin.exporting.clone(), downloading(context)).await
 }
 
 async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -313,12 +156,18 @@ async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
     if let Some(problem) = search.problem.filter(|problem| *problem != t.too_short) {
         return Err(ErrorPage::written(StatusCode::BAD_REQUEST, problem.to_owned()));
     }
+    if search.needs_person
+        && let Some(sentence) = capped(&server.count_needs().await?, t)
+    {
+        return Err(ErrorPage::written(StatusCode::BAD_REQUEST, sentence));
+    }
     let mut file = export::checkouts(t).map_err(|_| not_written())?;
-    let (mut start, mut count) = (Start::Newest, 0);
-    loop {
+    let (mut start, mut count, mut stops) = (Start::Newest, 0, 0);
+    while !search.is_nobodys() {
         let found = server.list_checkouts(search.list(start, PIECE)).await?;
         count += found.checkouts.len();
-        if count > MOST_IN_FILE {
+        stops += u32::from(found.searched_to.is_some());
+        if count > MOST_IN_FILE || stops >= MOST_STOPS {
             return Err(ErrorPage::written(StatusCode::BAD_REQUEST, fill(t.list_too_long, &[&MOST_IN_FILE])));
         }
         for listed in &found.checkouts {
@@ -333,6 +182,12 @@ async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
     let text = file.finish().map_err(|_| not_written())?;
     let today = labels::day(server.moment().await?);
     Ok(csv_file(text, &format!("checkouts-{today}.csv")))
+}
+
+/// That not all that need a person are looked at, in a sentence.
+pub(super) fn capped(counts: &[(Need, u64)], t: &Texts) -> Option<String> {
+    let is_capped = counts.iter().any(|(_, count)| *count >= MOST_OF_A_NEED);
+    is_capped.then(|| fill(t.needs_capped, &[&MOST_OF_A_NEED]))
 }
 
 /// The names of the people who may decide, in a sentence.

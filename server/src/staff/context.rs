@@ -7,7 +7,10 @@ use axum::{
     http::{HeaderMap, StatusCode, request::Parts},
     response::Response,
 };
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 use tracing::Instrument;
 
 use super::{
@@ -92,6 +95,22 @@ pub(super) async fn run_exclusive(
     work: impl Future<Output = Result<Response, ErrorPage>> + Send + 'static,
 ) -> Result<Response, ErrorPage> {
     let Ok(place) = places.clone().try_acquire_owned() else { return Err(busy()) };
+    run_holding(place, work).await
+}
+
+/// Does it after those that came before, which is waited for a few seconds.
+pub(super) async fn run_in_turn<T: Send + 'static>(
+    places: &Arc<Semaphore>,
+    work: impl Future<Output = Result<T, ErrorPage>> + Send + 'static,
+) -> Result<T, ErrorPage> {
+    let Ok(Ok(place)) = timeout(WAIT, places.clone().acquire_owned()).await else { return Err(busy()) };
+    run_holding(place, work).await
+}
+
+async fn run_holding<T: Send + 'static>(
+    place: OwnedSemaphorePermit,
+    work: impl Future<Output = Result<T, ErrorPage>> + Send + 'static,
+) -> Result<T, ErrorPage> {
     let work = async move {
         let _place = place;
         work.await
@@ -126,6 +145,8 @@ mod tests {
         let second = run_exclusive(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap_err();
         assert_eq!((second.status, second.retry_after), (StatusCode::SERVICE_UNAVAILABLE, Some(WAIT)));
         end.send(()).unwrap();
+        let third = run_in_turn(&places, async { Ok(3) }).await;
+        assert_eq!(third.ok(), Some(3), "it waited for the first one to end");
         drop(places.acquire().await.unwrap());
         assert_eq!(
             run_exclusive(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap().status(),

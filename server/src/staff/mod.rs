@@ -22,6 +22,7 @@ mod reconciliation;
 mod report;
 mod router;
 mod rows;
+mod search;
 mod statement;
 mod story;
 mod texts;

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use super::{
-    checkouts::{Row, row},
+    checkouts::{Row, capped, row},
     comparison_view::ChargeView,
     context::{RequestContext, run_exclusive},
     labels,
@@ -41,6 +41,8 @@ struct Page {
     twice: Vec<ChargeView>,
     open: Vec<Row>,
     is_more_open: bool,
+    /// Not all that need a person are among them.
+    capped: Option<String>,
 }
 
 /// It may read 100,000 payments.
@@ -63,6 +65,7 @@ async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     let opened = Some(Period { from: Millis::MIN, until });
     let which = CheckoutFilter { opened, needs_person: true, ..CheckoutFilter::default() };
     let open = server.list_checkouts(ListCheckouts { which, start: Start::Newest, most: MOST_OPEN }).await?;
+    let capped = capped(&server.count_needs().await?, t);
     let decided = charges.iter().filter(|charge| charge.is_resolved).count();
     let name = context.user.as_ref().map(|user| user.name.clone()).unwrap_or_default();
     let template = Page {
@@ -77,6 +80,7 @@ async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
         twice: charges.iter().filter(|charge| charge.is_overpaid).map(|charge| ChargeView::of(charge, t)).collect(),
         open: open.checkouts.iter().map(|listed| row(listed, t)).collect(),
         is_more_open: open.is_more,
+        capped,
     };
     Ok(page(StatusCode::OK, &template))
 }

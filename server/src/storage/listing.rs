@@ -12,6 +12,8 @@ use crate::values::{CheckoutId, CheckoutState, Method, Millis};
 
 /// Minimum length of a partial search.
 pub const SHORTEST_PART: usize = 3;
+/// Checkouts that are looked at for one reason why they need a person.
+pub const MOST_OF_A_NEED: u64 = 10_000;
 /// So many checkouts are looked through at a time where no index tells which ones a filter lets pass.
 pub(super) const MOST_SEARCHED: u32 = 50_000;
 /// Sorts after every identifier.

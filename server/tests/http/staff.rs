@@ -383,7 +383,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
     let all = values(&page, "href=\"/staff?q=order-1&#38;part=1");
     assert_eq!(all.len(), 1, "{page}");
     assert_eq!(checkouts(&person.page(&served, "/staff?q=order-1&part=1").await), [longer.as_str(), id.as_str()]);
-    for nothing in ["order-1%", "' OR 1=1 --", "orderx", "99"] {
+    for nothing in ["order-1%", "' OR 1=1 --", "orderx", "99", "or\u{0}der"] {
         let page = person.page(&served, &format!("/staff?{}", form(&[("q", nothing)]))).await;
         assert!(checkouts(&page).is_empty() && page.contains("Nothing found."), "{nothing}");
     }
@@ -454,6 +454,10 @@ async fn list_leads_back_the_way_it_came() {
         let (again, newer, _) = list_of(&person.page(&served, &newer.unwrap()).await);
         assert_eq!((again, newer), (first, None), "{filter}");
     }
+    let (newest, _, _) = list_of(&person.page(&served, "/staff").await);
+    let page = person.page(&served, &format!("/staff?after=0.{}", newest[0])).await;
+    assert_eq!(list_of(&page), (vec![], None, None));
+    assert!(page.contains("Nothing found.") && page.contains("To the newest"), "{page}");
 }
 
 /// The day of a payment and of its checkout is Bishkek's; the clock is, too.

@@ -31,7 +31,7 @@ texts! {
     needs_person needs_nobody do_first show_all there_are_more newest found find_form find find_hint state any method
     any_method opened_from opened_to which all show clear nothing_found none_yet too_long too_short bad_dates exact
     show_parts searched_to search_on pages newer older to_newest download_list list_too_long totals totals_of
-    totals_partly way opened reference amount checkout last_payment none for_a_person number
+    totals_partly totals_note searched_forward needs_capped way opened reference amount checkout last_payment none for_a_person number
     // States.
     co_open co_open_more co_paid co_paid_more co_expired co_expired_more co_cancelled co_cancelled_more prepared
     prepared_more sending sending_more not_made not_made_more unknown unknown_more awaiting awaiting_more confirming
