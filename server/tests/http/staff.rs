@@ -539,6 +539,8 @@ async fn doubtful_report_is_shown_beside_the_order() {
             ('{payment}', 90, 'status', 'pending', 1795375800000, 1795375800000, 3),
             ('{payment}', 91, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795375900000, 1795375900000, 1),
             ('{payment}', 92, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795376000000, 1795376000000, 4);
+         INSERT INTO exchanges (payment_id, number, asked, claim, outcome, first_at, last_at, times) VALUES
+            ('{payment}', 93, 'status', 'C-1', 'mismatch: currency (reported: amount 7; currency USD)', 1795376100000, 1795376100000, 1);
          COMMIT"
     );
     served.database().execute_batch(&sql).unwrap();
@@ -553,6 +555,7 @@ async fn doubtful_report_is_shown_beside_the_order() {
     }
     let comparison = page.split("class=\"stacked comparison\"").nth(1).unwrap().split("</table>").next().unwrap();
     assert_eq!(comparison.matches("class=\"wrong\"").count(), 1, "{comparison}");
+    assert!(!comparison.contains("USD"), "a claimed number's report is not the payment's: {comparison}");
     assert!(page.contains("×5, until 23 Nov 2026, 01:33:20") && page.contains("×3, until"), "{page}");
     assert!(!page.contains("(reported:") && !page.contains("no button here"), "{page}");
     assert!(looked_at.contains("no button here") && !looked_at.contains("name=\"outcome\""), "{looked_at}");

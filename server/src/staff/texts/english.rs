@@ -53,7 +53,7 @@ pub(super) const TEXTS: Texts = Texts {
     found: "What was found",
     find_form: "Find checkouts and payments",
     find: "Find",
-    find_hint: "Any part of a reference, a checkout, a payment, an order number, a gateway's number or a QR transaction; or the last two digits of a phone, the last four of a card. Upper and lower case are the same for Latin letters only",
+    find_hint: "Any part of a reference, a checkout, a payment, an order number, a gateway's number or a QR transaction; or the last two digits of a phone, the last four of a card. Upper and lower case are the same for Latin letters only.",
     state: "State",
     any: "Any",
     method: "Method",
