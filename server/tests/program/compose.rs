@@ -90,7 +90,7 @@ fn the_parts_of_the_file_fit_one_another() {
     assert!(main.contains(&format!("ipv4_address: {PROXY}\n")) && main.contains("subnet: 172.30.0.0/24\n"));
     assert!(main.contains("          ip_range: 172.30.0.128/25\n"), "no other service gets the proxy's address");
     assert_eq!(environment(&main, "shop")["KASSA_SERVER_URL"], "http://kassa-server:8080");
-    for secret in ["gateway-password", "events-secret", "api-key"] {
+    for secret in ["gateway-password", "events-secret", "shop-events-secret", "api-key"] {
         assert!(main.contains(&format!("\n  {secret}:\n    file: ./secrets/{secret}\n")), "{secret}");
     }
     for volume in ["kassa:/var/lib/kassa-server", "caddy:/data"] {
