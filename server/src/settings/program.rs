@@ -325,6 +325,11 @@ pub(super) fn read_traces(values: &mut Values, plain: &mut PlainHttp) -> Parsed<
     }
     if plain.permits(&url) {
         plain.warn(values, TRACING_URL.name, url.as_str(), "traces travel");
+    } else if let Some(host) = url.host_str() {
+        values.warnings.push(format!(
+            "{}: traces travel unencrypted to {host}: use https, or name it in plain_http_hosts",
+            TRACING_URL.name
+        ));
     }
     Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
 }

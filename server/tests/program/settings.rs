@@ -275,6 +275,25 @@ fn plain_http_needs_a_named_host() {
     assert!(found.contains(":1) must be a comma-separated list of host names or IP addresses"), "{found}");
 }
 
+#[cfg(feature = "opentelemetry")]
+#[test]
+fn traces_over_plain_http_are_warned_of() {
+    let place = Place::new();
+    for (url, hosts, warning) in [
+        ("http://collector:4318/v1/traces", "other", "to collector: use https, or name it in plain_http_hosts"),
+        ("http://collector:4318/v1/traces", "collector", "to collector, as plain_http_hosts permits: use https where"),
+        ("http://127.0.0.1:4318/v1/traces", "", ""),
+        ("https://collector.example.kg/v1/traces", "", ""),
+    ] {
+        let hosts = if hosts.is_empty() { String::new() } else { format!("plain_http_hosts = ['{hosts}']\n") };
+        place.write("kassa.toml", &format!("{hosts}{}", settings_for(GATEWAY)));
+        let settings = read(&place, &[("KASSA_SERVER_TRACING_URL", url)], &[]).unwrap();
+        let found = settings.warnings.iter().find(|warning| warning.starts_with("tracing.url: ")).cloned();
+        let found = found.unwrap_or_default();
+        assert!(found.contains(warning) && found.is_empty() == warning.is_empty(), "{url}: {found}");
+    }
+}
+
 #[test]
 fn each_setting_is_read() {
     for setting in SETTINGS {
