@@ -4,6 +4,7 @@ use super::table::SETTINGS;
 
 const LINE: &str = "each line must be name = \"value\", a [table], or a # comment";
 const COLON: &str = "a name and its value are separated by =, not by a colon: name = \"value\"";
+const LIST: &str = "a list is texts in quotes with commas between them, and ends with ]: [\"a\", \"b\"]";
 const JSON: &str = "this looks like JSON; write each setting as name = \"value\" on a line of its own";
 const AFTER_VALUE: &str = "only a # comment may follow a value on its line";
 const BACKSLASH: &str =
@@ -27,13 +28,34 @@ pub(super) fn explain(text: &str, at: usize, message: &str) -> String {
     if line.starts_with('[') {
         return header(line).unwrap_or(message).to_owned();
     }
+    if is_in_list(text, at) {
+        return LIST.to_owned();
+    }
+    if line.split_once(':').is_some_and(|(name, _)| is_bare_key(name.trim_end())) {
+        return COLON.to_owned();
+    }
     match line.split_once('=') {
-        Some((name, _)) if name.contains(':') => COLON.to_owned(),
         Some((name, value)) => value_rule(name.trim(), value.trim(), message),
         None if line.is_empty() => message.to_owned(),
-        None if line.contains(':') => COLON.to_owned(),
         None => LINE.to_owned(),
     }
+}
+
+/// A name as the settings have it, which needs no quotes.
+fn is_bare_key(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+}
+
+/// Whether the line of this offset is a further line of a list, which began with a `[` after a `=` and has no `]` yet.
+fn is_in_list(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let before = before.rfind('\n').and_then(|end| before.get(..end)).unwrap_or_default();
+    let begun = before.lines().rev().find_map(|line| match line.split_once('=') {
+        Some((_, value)) => Some(value.trim_start().starts_with('[') && !value.contains(']')),
+        None if line.contains(']') => Some(false),
+        None => None,
+    });
+    begun == Some(true)
 }
 
 fn line_at(text: &str, at: usize) -> &str {
@@ -73,7 +95,7 @@ fn value_rule(name: &str, value: &str, message: &str) -> String {
             Some(_) => "only a # comment may follow a value on its line; a value with ' in it belongs in double quotes",
         }
     } else if begins_with("[") {
-        "a list is texts in quotes with commas between them, and ends with ]: [\"a\", \"b\"]"
+        LIST
     } else if ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)) {
         "true and false are written in small letters"
     } else {
@@ -123,6 +145,9 @@ mod tests {
             ("listen = 'hunter2'\nlisten = 'hunter2'\n", "this name is set above already"),
             ("proxies = ['10.0.0.1', hunter2]\n", "a list is texts in quotes"),
             ("proxies = ['10.0.0.1'\n", "a list "),
+            ("proxies = [\n  '10.0.0.1',\n  hunter2:1\n]\n", LIST),
+            ("\"http://hunter2\"\n", LINE),
+            ("\"hunter2:1\" = hunter2\n", "a text value must be in quotes: name = \"...\""),
         ] {
             let problem = DeTable::parse(text).unwrap_err();
             let found = explain(text, problem.span().unwrap().start, problem.message());
