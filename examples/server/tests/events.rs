@@ -1,20 +1,22 @@
 //! The events that `make server` shows, or sends to the developer's own address.
 
 use std::{
-    io::{BufRead, BufReader, Lines, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::{TcpListener, TcpStream},
-    process::{Child, ChildStdout, Command, Stdio},
-    sync::{Mutex, MutexGuard, PoisonError},
+    process::{Child, Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    thread,
+    time::Instant,
 };
 
-use kassa_test_patience::patience;
+use kassa_test_patience::{patience, wait_for};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 
 /// `make server`, which is killed at the end of a test.
 struct Demo {
     child: Child,
-    printed: Lines<BufReader<ChildStdout>>,
+    printed: mpsc::Receiver<String>,
     _temporary: tempfile::TempDir,
     /// Two that start at the same time may choose the same port.
     _alone: MutexGuard<'static, ()>,
@@ -33,18 +35,27 @@ impl Demo {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let printed = BufReader::new(child.stdout.take().unwrap()).lines();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, printed) = mpsc::channel();
+        // In a thread, as reading a line has no timeout.
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { child, printed, _temporary: temporary, _alone: alone }
     }
 
     /// The next line that has all of these words.
-    fn line_with(&mut self, words: &[&str]) -> String {
-        let mut lines = self.printed.by_ref().map(Result::unwrap);
-        lines.find(|line| words.iter().all(|word| line.contains(word))).expect("it prints this line")
+    fn line_with(&self, words: &[&str]) -> String {
+        let until = Instant::now() + patience();
+        loop {
+            let line = self.printed.recv_timeout(until.saturating_duration_since(Instant::now()));
+            let line = line.unwrap_or_else(|problem| panic!("no line with {words:?}: {problem}"));
+            if words.iter().all(|word| line.contains(word)) {
+                return line;
+            }
+        }
     }
 
     /// The address of its server, and the shop's key.
-    fn server(&mut self) -> (String, String) {
+    fn server(&self) -> (String, String) {
         let word = |line: String, start: &str| {
             line.split_whitespace().find(|word| word.starts_with(start)).unwrap().to_owned()
         };
@@ -94,7 +105,7 @@ fn pay(url: &str, key: &str) {
 
 #[test]
 fn each_event_is_one_line() {
-    let mut demo = Demo::start(&[]);
+    let demo = Demo::start(&[]);
     let (url, key) = demo.server();
     demo.line_with(&["make server EVENTS_URL="]);
     pay(&url, &key);
@@ -106,13 +117,19 @@ fn each_event_is_one_line() {
 fn events_go_to_the_developers_own_address() {
     let shop = TcpListener::bind("127.0.0.1:0").unwrap();
     let events_url = format!("http://{}/kassa-events", shop.local_addr().unwrap());
-    let mut demo = Demo::start(&["--events-url", &events_url]);
+    let demo = Demo::start(&["--events-url", &events_url]);
     let (url, key) = demo.server();
     let line = demo.line_with(&[&events_url, "signed with whsec_"]);
     let secret = line.split_whitespace().find(|word| word.starts_with("whsec_")).unwrap();
     pay(&url, &key);
 
-    let (mut stream, _) = shop.accept().unwrap();
+    shop.set_nonblocking(true).unwrap();
+    let mut stream = wait_for("the event arrives", || match shop.accept() {
+        Ok((stream, _)) => Some(stream),
+        Err(problem) if problem.kind() == ErrorKind::WouldBlock => None,
+        Err(problem) => panic!("{problem}"),
+    });
+    stream.set_nonblocking(false).unwrap();
     stream.set_read_timeout(Some(patience())).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut headers = axum::http::HeaderMap::new();
