@@ -7,7 +7,10 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
 };
 
 use kassa_test_patience::{patience, wait_until};
@@ -44,8 +47,12 @@ fn replaced(text: &str, this: &str, by: &str) -> String {
     text.replace(this, by)
 }
 
+/// A port below those that the system gives to others, so that none of them takes it before the proxy does.
 fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let begin = 16_000 + u16::try_from(std::process::id() % 80).unwrap() * 100;
+    let mut ports = (0..100).map(|_| begin + NEXT.fetch_add(1, Ordering::Relaxed) % 100);
+    ports.find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()).unwrap()
 }
 
 fn is_installed(program: &str, argument: &str) -> bool {
