@@ -282,9 +282,9 @@ def test_the_defaults_are_the_cores() -> None:
         "status_query",
         "user_agent_suffix",
         "check_luhn",
-        "plain_http_hosts",
     ):
         assert getattr(own._config, name) == getattr(config, name)
+    assert list(own._config.plain_http_hosts) == list(config.plain_http_hosts) == []
     policy = native.default_poll_policy()
     assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)
 
