@@ -212,7 +212,7 @@ def test_a_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, sandbox: S
     order_page = payer.order()
     sandbox.stop()
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
-    expect(payer.page.locator(".notice")).to_contain_text("No money was taken")
+    expect(payer.page.get_by_role("heading", level=1)).to_contain_text("No money was taken")
     sandbox.start()
     payer.sees_in_the_shop(order_page, "Not paid")
     payer.goes_to_pay()
