@@ -121,7 +121,7 @@ async fn paid(stage: &Stage, checkout: &Checkout, name: &str) -> Result<(), Fail
     Ok(())
 }
 
-/// What happened to the money, by the gateway's books and by what the shop was told.
+/// What happened to the money, by the gateway's books and by the events that the shop received.
 async fn show(stage: &Stage, checkouts: &[(&str, &Checkout)]) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_header([
@@ -132,13 +132,13 @@ async fn show(stage: &Stage, checkouts: &[(&str, &Checkout)]) -> Result<(), Fail
     for (name, checkout) in checkouts {
         let end = if *name == "never paid" { "checkout.expired" } else { "checkout.paid" };
         let what = format!("{end} of {name}");
-        stage.until(&what, |stage| stage.told.heard(&checkout.id, end)).await?;
+        stage.until(&what, |stage| stage.received.has(&checkout.id, end)).await?;
         let seen = checkout.app.get("/v1/checkout").await?.body;
         let state = seen["state"].as_str().unwrap_or_default();
-        table.add_row([*name, state, &stage.told.about(&checkout.id).join("\n")]);
+        table.add_row([*name, state, &stage.received.about(&checkout.id).join("\n")]);
     }
     let charged: u32 = stage.sandbox.payments().iter().map(|payment| payment.times_charged).sum();
-    let paid = checkouts.iter().map(|(_, checkout)| stage.told.about(&checkout.id));
+    let paid = checkouts.iter().map(|(_, checkout)| stage.received.about(&checkout.id));
     let paid = paid.flatten().filter(|kind| kind == "checkout.paid").count();
     println!("\n{table}");
     println!(

@@ -29,14 +29,14 @@ const DAY_S: i64 = 24 * 60 * 60;
 pub(crate) struct Receiver {
     /// For the setting `events.url`.
     pub(crate) url: String,
-    pub(crate) told: Told,
+    pub(crate) received: ReceivedEvents,
     /// Each event once, in the order in which they come.
     pub(crate) events: UnboundedReceiver<Value>,
 }
 
-/// What the shop was told: by checkout, the kinds of events in their order.
+/// The events that the shop received: by checkout, their kinds in order.
 #[derive(Clone, Default)]
-pub(crate) struct Told(Arc<Mutex<Book>>);
+pub(crate) struct ReceivedEvents(Arc<Mutex<Book>>);
 
 #[derive(Default)]
 struct Book {
@@ -44,19 +44,19 @@ struct Book {
     by_checkout: BTreeMap<String, Vec<String>>,
 }
 
-impl Told {
+impl ReceivedEvents {
     /// The kinds of events about a checkout, the first one first.
     pub(crate) fn about(&self, checkout: &str) -> Vec<String> {
         self.locked().by_checkout.get(checkout).cloned().unwrap_or_default()
     }
 
-    /// Whether it was told this about a checkout.
-    pub(crate) fn heard(&self, checkout: &str, kind: &str) -> bool {
+    /// Whether an event of this kind about a checkout was received.
+    pub(crate) fn has(&self, checkout: &str, kind: &str) -> bool {
         self.about(checkout).iter().any(|known| known == kind)
     }
 
-    /// Whether it is new. At-least-once delivery: the identifier never changes, so that a second arrival is known.
-    fn note(&self, event: &Value) -> bool {
+    /// Stores an event. False if it was stored before: delivery is at-least-once, and a repeated event has the same identifier.
+    fn insert(&self, event: &Value) -> bool {
         let mut book = self.locked();
         let id = text(&event["id"]).to_owned();
         if book.seen.contains(&id) {
@@ -80,16 +80,16 @@ pub(crate) async fn open(secret: &str) -> Result<Receiver, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}/events", listener.local_addr()?);
     let (sender, events) = unbounded_channel();
-    let shop = Shop { told: Told::default(), webhook: Arc::new(Webhook::new(secret)?), sender };
-    let told = shop.told.clone();
+    let shop = Shop { received: ReceivedEvents::default(), webhook: Arc::new(Webhook::new(secret)?), sender };
+    let received = shop.received.clone();
     let router = Router::new().route("/events", post(take)).with_state(shop);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(Receiver { url, told, events })
+    Ok(Receiver { url, received, events })
 }
 
 #[derive(Clone)]
 struct Shop {
-    told: Told,
+    received: ReceivedEvents,
     webhook: Arc<Webhook>,
     sender: UnboundedSender<Value>,
 }
@@ -99,7 +99,7 @@ async fn take(State(shop): State<Shop>, headers: HeaderMap, body: String) -> Sta
         return StatusCode::UNAUTHORIZED;
     }
     let Ok(event) = serde_json::from_str(&body) else { return StatusCode::BAD_REQUEST };
-    if shop.told.note(&event) {
+    if shop.received.insert(&event) {
         // Nobody may want to see it.
         let _ = shop.sender.send(event);
     }

@@ -13,7 +13,7 @@ use crate::{
     api::Api,
     gateway_side,
     server_process::{Plan, ServerProcess},
-    shop::{self, Receiver, Told},
+    shop::{self, ReceivedEvents, Receiver},
 };
 
 /// Only a server that hangs takes so long.
@@ -24,7 +24,7 @@ const BREATH: Duration = Duration::from_millis(20);
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) shop: Api,
-    pub(crate) told: Told,
+    pub(crate) received: ReceivedEvents,
     plan: Plan,
     server: Option<ServerProcess>,
     kills: u32,
@@ -43,7 +43,7 @@ impl Stage {
         let sandbox = gateway_side::start(0)?;
         let mut plan = Plan::new(&sandbox, gateway_side::free_port(0)?, folder)?;
         let secret = plan.new_secret().await?;
-        let Receiver { url, told, .. } = shop::open(&secret).await?;
+        let Receiver { url, received, .. } = shop::open(&secret).await?;
         plan.set("KASSA_SERVER_EVENTS_URL", url);
         plan.set("KASSA_SERVER_EVENTS_SECRET", secret);
         // Who dies while sending is taken for dead sooner than a merchant would want it.
@@ -51,7 +51,7 @@ impl Stage {
         plan.set("KASSA_SERVER_LOG", "error");
         let server = plan.start().await?;
         let shop = Api::shop(plan.url(), plan.new_key("shop", "the shop").await?)?;
-        Ok(Self { sandbox, shop, told, plan, server: Some(server), kills: 0, began: Instant::now() })
+        Ok(Self { sandbox, shop, received, plan, server: Some(server), kills: 0, began: Instant::now() })
     }
 
     /// Tells what somebody does.

@@ -100,7 +100,7 @@ fn announcement_has_no_configured_secret() {
 }
 
 #[test]
-fn default_login_is_shown_and_an_own_one_asked_for() {
+fn default_login_is_shown_configured_login_is_not() {
     assert!(start_page(&start()).body.contains("<code>sandbox-password</code>"));
     let own = start_with(|options| options.login = "$(my shop)".to_owned());
     let html = text_of(&start_page(&own).body);

@@ -172,6 +172,37 @@ impl Bounds {
     }
 }
 
+/// The values of a query for a filter, in any database.
+pub(super) struct FilterValues {
+    pub(super) bounds: Bounds,
+    pub(super) state: Option<&'static str>,
+    pub(super) method: Option<&'static str>,
+    pub(super) part: Option<String>,
+    pub(super) digits: Option<String>,
+    /// For checkouts that need a person: unknown payments count if they have been unknown since then.
+    pub(super) unknown_since: Option<Millis>,
+    /// For an exact match.
+    pub(super) number: Option<String>,
+}
+
+impl FilterValues {
+    pub(super) fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
+        let number = match &which.text {
+            Some(TextFilter::Whole(text)) => Some(text.clone()),
+            _ => None,
+        };
+        Self {
+            bounds: Bounds::of(which, start),
+            state: which.state.map(Into::into),
+            method: which.method.map(Into::into),
+            part: which.part(),
+            digits: which.digits().map(str::to_owned),
+            unknown_since: which.needs_person.then_some(unknown_since),
+            number,
+        }
+    }
+}
+
 /// Adds up what a filter finds. Sums are exact, so they are not the database's to make.
 #[derive(Debug, Default)]
 pub(super) struct Totalling {

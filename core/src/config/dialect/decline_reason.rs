@@ -123,7 +123,7 @@ impl DeclineReasons {
         self.0.iter().map(|(reason, texts)| (reason.name(), texts.as_slice()))
     }
 
-    /// The reason whose list has the code, else the first one of which a text occurs in the code or the words.
+    /// The reason whose list has the code; else the first with a text that occurs in the code or the message.
     pub(super) fn find(&self, code: Option<&str>, words: Option<&str>) -> Option<DeclineReason> {
         let of_code = code.and_then(|code| self.first(|text| text == code));
         let words = format!("{} {}", code.unwrap_or_default(), words.unwrap_or_default()).to_lowercase();

@@ -7,12 +7,9 @@ use super::{
     session::{Problem, Session},
     staff::{listed, unknown_since},
 };
-use crate::{
-    storage::listing::{
-        Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, MOST_SEARCHED, Place, Start, TextFilter,
-        Totalling,
-    },
-    values::Millis,
+use crate::storage::listing::{
+    Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, MOST_SEARCHED, Place, Start,
+    TextFilter, Totalling,
 };
 
 /// Any state where none is asked for. Of a small set the state decides afterwards.
@@ -176,83 +173,53 @@ impl Statements {
     }
 }
 
-/// What a statement is given.
-struct Values {
-    bounds: Bounds,
-    state: Option<&'static str>,
-    method: Option<&'static str>,
-    part: Option<String>,
-    digits: Option<String>,
-    /// Of a small set: since when unknown payments have been so for too long, and a number.
-    unknown_since: Option<Millis>,
-    number: Option<String>,
+fn window_values<'a>(filter: &'a FilterValues, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
+    let Bounds { newer, older, .. } = &filter.bounds;
+    vec![&newer.0, &newer.1, &older.0, &older.1, most, &filter.state]
 }
 
-impl Values {
-    fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
-        let number = match &which.text {
-            Some(TextFilter::Whole(text)) => Some(text.clone()),
-            _ => None,
-        };
-        Self {
-            bounds: Bounds::of(which, start),
-            state: which.state.map(Into::into),
-            method: which.method.map(Into::into),
-            part: which.part(),
-            digits: which.digits().map(str::to_owned),
-            unknown_since: which.needs_person.then_some(unknown_since),
-            number,
-        }
+fn page_values<'a>(filter: &'a FilterValues, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
+    let mut values = window_values(filter, most);
+    values.push(&filter.method);
+    values.push(&filter.part);
+    values.push(&filter.digits);
+    if let Some(since) = &filter.unknown_since {
+        values.push(since);
     }
+    if let Some(number) = &filter.number {
+        values.push(number);
+    }
+    values
+}
 
-    fn of_window<'a>(&'a self, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
-        let Bounds { newer, older, .. } = &self.bounds;
-        vec![&newer.0, &newer.1, &older.0, &older.1, most, &self.state]
+/// Looks through so many at most; where that ends before all were looked through, the last one.
+async fn limit(
+    filter: &mut FilterValues,
+    db: &Session,
+    statements: &Statements,
+    which: &CheckoutFilter,
+) -> Result<Option<Place>, Problem> {
+    if !which.is_searched() {
+        return Ok(None);
     }
-
-    fn of_page<'a>(&'a self, most: &'a i64) -> Vec<&'a (dyn ToSql + Sync)> {
-        let mut values = self.of_window(most);
-        values.push(&self.method);
-        values.push(&self.part);
-        values.push(&self.digits);
-        if let Some(since) = &self.unknown_since {
-            values.push(since);
-        }
-        if let Some(number) = &self.number {
-            values.push(number);
-        }
-        values
-    }
-
-    /// Looks through so many at most; where that ends before all were looked through, the last one.
-    async fn limit(
-        &mut self,
-        db: &Session,
-        statements: &Statements,
-        which: &CheckoutFilter,
-    ) -> Result<Option<Place>, Problem> {
-        if !which.is_searched() {
-            return Ok(None);
-        }
-        let last = i64::from(MOST_SEARCHED) - 1;
-        let [descending, ascending] = statements.windows;
-        let sql = if self.bounds.is_ascending { ascending } else { descending };
-        let Some(row) = db.row(sql, &self.of_window(&last)).await? else { return Ok(None) };
-        let place = Place { opened_at: row.try_get(0)?, id: rows::read(row.try_get(1)?, "checkout")? };
-        self.bounds.end_with(&place);
-        Ok(Some(place))
-    }
+    let last = i64::from(MOST_SEARCHED) - 1;
+    let [descending, ascending] = statements.windows;
+    let sql = if filter.bounds.is_ascending { ascending } else { descending };
+    let Some(row) = db.row(sql, &window_values(filter, &last)).await? else { return Ok(None) };
+    let place = Place { opened_at: row.try_get(0)?, id: rows::read(row.try_get(1)?, "checkout")? };
+    filter.bounds.end_with(&place);
+    Ok(Some(place))
 }
 
 pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutList, Problem> {
     let unknown_since = unknown_since(db).await?;
     let statements = Statements::of(&list.which);
-    let mut values = Values::of(&list.which, &list.start, unknown_since);
-    let end = values.limit(db, &statements, &list.which).await?;
+    let mut values = FilterValues::of(&list.which, &list.start, unknown_since);
+    let end = limit(&mut values, db, &statements, &list.which).await?;
     let most = i64::from(list.most) + 1;
     let [descending, ascending] = statements.pages;
     let is_ascending = values.bounds.is_ascending;
-    let found = db.rows(if is_ascending { ascending } else { descending }, &values.of_page(&most)).await?;
+    let found = db.rows(if is_ascending { ascending } else { descending }, &page_values(&values, &most)).await?;
     let ids = found.iter().take(list.most as usize).map(|row| Ok(row.try_get(0)?));
     let mut ids = ids.collect::<Result<Vec<String>, Problem>>()?;
     if is_ascending {
@@ -266,10 +233,10 @@ pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutL
 
 pub(super) async fn totals(db: &Session, which: &CheckoutFilter, most: u32) -> Result<CheckoutTotals, Problem> {
     let statements = Statements::of(which);
-    let mut values = Values::of(which, &Start::Newest, unknown_since(db).await?);
-    let end = values.limit(db, &statements, which).await?;
+    let mut values = FilterValues::of(which, &Start::Newest, unknown_since(db).await?);
+    let end = limit(&mut values, db, &statements, which).await?;
     let mut totalling = Totalling::default();
-    for row in &db.rows(statements.totals, &values.of_page(&i64::from(most))).await? {
+    for row in &db.rows(statements.totals, &page_values(&values, &i64::from(most))).await? {
         let (amount, currency) = (row.try_get(2)?, row.try_get(3)?);
         totalling.add(row.try_get(0)?, row.try_get(1)?, amount, currency, row.try_get(4)?);
     }

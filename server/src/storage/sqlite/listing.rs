@@ -10,11 +10,11 @@ use crate::{
     storage::{
         StorageError,
         listing::{
-            Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, MOST_SEARCHED, Place, Start,
-            TextFilter, Totalling,
+            Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, MOST_SEARCHED, Place,
+            Start, TextFilter, Totalling,
         },
     },
-    values::{CheckoutId, Millis},
+    values::CheckoutId,
 };
 
 /// Whatever a person may have in hand; each looked up in an index.
@@ -95,78 +95,48 @@ fn between(is_ascending: bool) -> String {
     )
 }
 
-/// What a query is given.
-struct Values {
-    bounds: Bounds,
-    state: Option<&'static str>,
-    method: Option<&'static str>,
-    part: Option<String>,
-    digits: Option<String>,
-    /// Of a small set: since when unknown payments have been so for too long, and a number.
-    unknown_since: Option<Millis>,
-    number: Option<String>,
+fn window_values<'a>(filter: &'a FilterValues, most: &'a u32) -> Vec<&'a dyn ToSql> {
+    let Bounds { newer, older, .. } = &filter.bounds;
+    vec![&newer.0, &newer.1, &older.0, &older.1, most, &filter.state]
 }
 
-impl Values {
-    fn of(which: &CheckoutFilter, start: &Start, unknown_since: Millis) -> Self {
-        let number = match &which.text {
-            Some(TextFilter::Whole(text)) => Some(text.clone()),
-            _ => None,
-        };
-        Self {
-            bounds: Bounds::of(which, start),
-            state: which.state.map(Into::into),
-            method: which.method.map(Into::into),
-            part: which.part(),
-            digits: which.digits().map(str::to_owned),
-            unknown_since: which.needs_person.then_some(unknown_since),
-            number,
-        }
-    }
+fn page_values<'a>(filter: &'a FilterValues, most: &'a u32) -> Vec<&'a dyn ToSql> {
+    let mut values = window_values(filter, most);
+    values.extend([&filter.method as &dyn ToSql, &filter.part, &filter.digits]);
+    values.extend(filter.unknown_since.as_ref().map(|since| since as &dyn ToSql));
+    values.extend(filter.number.as_ref().map(|number| number as &dyn ToSql));
+    values
+}
 
-    fn of_window<'a>(&'a self, most: &'a u32) -> Vec<&'a dyn ToSql> {
-        let Bounds { newer, older, .. } = &self.bounds;
-        vec![&newer.0, &newer.1, &older.0, &older.1, most, &self.state]
+/// Looks through so many at most; where that ends before all were looked through, the last one.
+fn limit(
+    filter: &mut FilterValues,
+    db: &Connection,
+    source: &Source,
+    which: &CheckoutFilter,
+) -> Result<Option<Place>, StorageError> {
+    if !which.is_searched() {
+        return Ok(None);
     }
-
-    fn of_page<'a>(&'a self, most: &'a u32) -> Vec<&'a dyn ToSql> {
-        let mut values = self.of_window(most);
-        values.extend([&self.method as &dyn ToSql, &self.part, &self.digits]);
-        values.extend(self.unknown_since.as_ref().map(|since| since as &dyn ToSql));
-        values.extend(self.number.as_ref().map(|number| number as &dyn ToSql));
-        values
-    }
-
-    /// Looks through so many at most; where that ends before all were looked through, the last one.
-    fn limit(
-        &mut self,
-        db: &Connection,
-        source: &Source,
-        which: &CheckoutFilter,
-    ) -> Result<Option<Place>, StorageError> {
-        if !which.is_searched() {
-            return Ok(None);
-        }
-        let last = MOST_SEARCHED - 1;
-        let mut statement = db.prepare_cached(&source.window(self.bounds.is_ascending))?;
-        let row = statement
-            .query_row(&self.of_window(&last)[..], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
-            .optional()?;
-        let Some((opened_at, id)) = row else { return Ok(None) };
-        let place = Place { opened_at, id: read(&id, "checkout")? };
-        self.bounds.end_with(&place);
-        Ok(Some(place))
-    }
+    let last = MOST_SEARCHED - 1;
+    let mut statement = db.prepare_cached(&source.window(filter.bounds.is_ascending))?;
+    let row = statement
+        .query_row(&window_values(filter, &last)[..], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
+        .optional()?;
+    let Some((opened_at, id)) = row else { return Ok(None) };
+    let place = Place { opened_at, id: read(&id, "checkout")? };
+    filter.bounds.end_with(&place);
+    Ok(Some(place))
 }
 
 pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<CheckoutList, StorageError> {
     let unknown_since = unknown_since(db)?;
     let source = Source::of(&list.which);
-    let mut values = Values::of(&list.which, &list.start, unknown_since);
-    let end = values.limit(db, &source, &list.which)?;
+    let mut values = FilterValues::of(&list.which, &list.start, unknown_since);
+    let end = limit(&mut values, db, &source, &list.which)?;
     let most = list.most.saturating_add(1);
     let mut statement = db.prepare_cached(&source.page(values.bounds.is_ascending))?;
-    let ids = statement.query_map(&values.of_page(&most)[..], |row| row.get(0))?;
+    let ids = statement.query_map(&page_values(&values, &most)[..], |row| row.get(0))?;
     let mut ids = ids.collect::<Result<Vec<String>, _>>()?;
     let is_more = ids.len() > list.most as usize;
     ids.truncate(list.most as usize);
@@ -180,10 +150,10 @@ pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<CheckoutList
 
 pub(super) fn totals(db: &Connection, which: &CheckoutFilter, most: u32) -> Result<CheckoutTotals, StorageError> {
     let source = Source::of(which);
-    let mut values = Values::of(which, &Start::Newest, unknown_since(db)?);
-    let end = values.limit(db, &source, which)?;
+    let mut values = FilterValues::of(which, &Start::Newest, unknown_since(db)?);
+    let end = limit(&mut values, db, &source, which)?;
     let mut statement = db.prepare_cached(&source.totals())?;
-    let mut rows = statement.query(&values.of_page(&most)[..])?;
+    let mut rows = statement.query(&page_values(&values, &most)[..])?;
     let mut totalling = Totalling::default();
     while let Some(row) = rows.next()? {
         let text = |column| row.get::<_, String>(column);
