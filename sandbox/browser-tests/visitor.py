@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
+import pictures
 from accessibility import GRAVE, check_accessible
 from patience import PATIENCE
 
@@ -22,11 +22,12 @@ SIZES: dict[Size, tuple[int, int]] = {
     "desktop": (1280, 800),
 }
 HELD = ("small", "phone")
-SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
-
 
 class Visitor:
     """One browser window. What it notes has to be nothing when it is closed."""
+
+    pictures: Path
+    """Where the accepted pictures are of the pages that are tested."""
 
     def __init__(
         self,
@@ -94,15 +95,15 @@ class Visitor:
         del self.complaints[before:]
 
     def look(self, name: str) -> None:
-        """Checks that the page is accessible, and fits; keeps a picture of it where pictures are wanted."""
+        """Checks that the page is accessible, fits, and looks as the accepted picture of this name. Without scripts it looks the same."""
         self.page.wait_for_load_state()
-        if self.has_scripts:
-            check_accessible(self.page, self._grave)
+        if not self.has_scripts:
+            return
+        check_accessible(self.page, self._grave)
         page = "document.documentElement"
-        fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth") if self.has_scripts else True
+        fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth")
         assert fits, f"{self.page.url} has to be scrolled sideways"
-        if SCREENSHOTS:
-            self.page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{self.label}.png", full_page=True)
+        pictures.compare(pictures.take(self.page), pictures.place(self.pictures, f"{name}-{self.label}"))
 
     def open(self, url: str) -> None:
         """Opens an address."""

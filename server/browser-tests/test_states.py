@@ -160,6 +160,36 @@ def test_who_has_paid_is_not_asked_to_pay(meet: Meet, *, scripts: bool) -> None:
     assert [payment["state"] for payment in buyer.payments] == ["charged"]
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_decline_on_the_banks_page_is_shown(meet: Meet, *, scripts: bool) -> None:
+    buyer = meet("en", size="small", scripts=scripts)
+    other = buyer.context.new_page()
+    buyer.picks("pay_form")
+    buyer.goes_on()
+    buyer.page.wait_for_url("**/pay-form?**")
+    other.goto(buyer.page_url)
+    expect(other.locator("#state")).to_have_attribute("data-screen", "open-page")
+    buyer.pays_on_the_form(phones.MBANK_DECLINED)
+    expect(buyer.heading).to_have_text("Not paid")
+    # The gateway's page leads nowhere after a decline: its payer goes back by themselves.
+    buyer.open(buyer.page_url)
+    buyer.is_back_and_sees("declined")
+    expect(buyer.heading).to_have_text("The payment was declined. No money was taken.")
+    expect(buyer.page.locator(".notice")).to_have_text("Ask your bank for the reason.")
+    # They may have tried again on the bank's page: a second payment is one step away.
+    expect(buyer.page.locator("#state button:visible, #state a.button:visible")).to_have_text(["Check the payment"])
+    buyer.look("declined-on-page")
+    if scripts:
+        expect(other.locator("#state")).to_have_attribute("data-screen", "declined")
+        buyer.page.locator("#others summary").click()
+    else:
+        buyer.page.get_by_role("link", name="Try again or pay another way").click()
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.enters(phones.MBANK_APPROVED.otp)
+    buyer.is_back_and_sees("paid")
+    assert [payment["state"] for payment in buyer.payments] == ["awaiting", "charged"]
+
+
 def test_opened_ways_do_not_stay_open_for_who_has_paid(meet: Meet) -> None:
     buyer = meet(size="small")
     buyer.picks("qr")

@@ -141,7 +141,9 @@ pub(super) struct AppPayment<'a> {
     is_replaced: bool,
     /// Remaining attempts to enter the one-time password or PIN. Null unless the payment is by mobile bank or MegaPay.
     attempts_left: Option<u32>,
-    /// Why the payment was not made, or why the last one-time password was not accepted. Null if neither applies.
+    /// Why the payment was not made or was rejected, or why the last one-time password was not accepted. For a pay-form in the state
+    /// `awaiting`: why the payer's last attempt on the gateway's page was declined; the page can still be paid on. Null if none of
+    /// these applies.
     failure: Option<FailureView<'a>>,
     /// Time at which the payment was started, in milliseconds since the Unix epoch.
     begun_at_ms: Millis,

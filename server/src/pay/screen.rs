@@ -24,6 +24,9 @@ pub(super) enum Screen<'a> {
     /// The payer says that they have paid, and the gateway has not confirmed it yet. The way to pay is collapsed, as a second payment
     /// would be charged as well.
     Claimed(&'a Payment),
+    /// The gateway declined what the payer tried on its page. The way to pay is collapsed here as well: they may have tried again
+    /// since, and no callback has named that yet.
+    Declined(&'a Payment),
     /// The gateway's report is waited for.
     Waiting,
     /// It may have happened, and is being found out.
@@ -62,6 +65,7 @@ impl<'a> Screen<'a> {
                 _ => Self::EnterCode(payment),
             },
             (PaymentState::Awaiting, _) => match Self::payable(payment) {
+                Some(_) if payment.is_declined_on_page() => Self::Declined(payment),
                 Some(_) if payment.claimed_at.is_some() => Self::Claimed(payment),
                 Some(shown) => shown,
                 None => Self::Waiting,
@@ -102,10 +106,10 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// The screen that shows how to pay: where the payer says that they have paid, the one that was shown before.
+    /// The screen that shows how to pay: where the payer says that they have paid, or was declined, the one that was shown before.
     fn to_pay(self) -> Self {
         match self {
-            Self::Claimed(payment) => Self::payable(payment).unwrap_or(self),
+            Self::Claimed(payment) | Self::Declined(payment) => Self::payable(payment).unwrap_or(self),
             other => other,
         }
     }
@@ -120,6 +124,7 @@ impl<'a> Screen<'a> {
             Self::OpenPage(..) => "open-page",
             Self::ShowQr(..) => "show-qr",
             Self::Claimed(_) => "claimed",
+            Self::Declined(_) => "declined",
             Self::Waiting => "waiting",
             Self::Unknown => "unknown",
             Self::Paid => "paid",
@@ -157,7 +162,7 @@ impl<'a> Screen<'a> {
     pub(super) fn reload_after(self) -> Option<u32> {
         match self {
             Self::UnderWay | Self::Waiting => Some(3),
-            Self::ShowQr(..) | Self::Claimed(_) | Self::NoCodesLeft | Self::Late => Some(10),
+            Self::ShowQr(..) | Self::Claimed(_) | Self::Declined(_) | Self::NoCodesLeft | Self::Late => Some(10),
             Self::Unknown | Self::PersonNeeded => Some(15),
             _ => None,
         }

@@ -84,12 +84,14 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
     let id = view.checkout.id.clone();
     // Thousands may wait.
     drop(view);
+    // What the payer claims, and what the gateway declines on its page, changes the screen without an event.
+    let is_news =
+        |view: &CheckoutView| view.checkout.version > after || !(shown.is_empty() || shown == Screen::of(view).name());
     let view = {
         let _waiting = pages.server.metrics().waiting();
-        pages.server.checkout_after(&id, after, pages.settings.longest_wait).await?
+        pages.server.checkout_once(&id, pages.settings.longest_wait, &is_news).await?
     };
-    // A claim of the payer changes the screen without an event.
-    if view.checkout.version <= after && (shown.is_empty() || shown == Screen::of(&view).name()) {
+    if !is_news(&view) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let shop = Shop::of(&pages, &view).await?;
@@ -246,7 +248,7 @@ impl<'a> StateFragment<'a> {
             ways: ways(&choices(view, screen, shop.takes_megapay), t, &typed, preselected(view, screen)),
             instead: screen.replaceable(view).map(|payment| &payment.id),
             others: others_link(&links.to("")),
-            last_failed: last_failed(view).map(|payment| failure_text(payment, &shop.dialect, t)),
+            last_failed: ended(view, screen).map(|payment| failure_text(payment, &shop.dialect, t)),
             drawing: screen.qr_text().and_then(draw),
             qr_text: screen.qr_text(),
             code_links: screen.qr_text().map(|text| CodeLinks::of(text, t)).unwrap_or_default(),
@@ -287,6 +289,7 @@ impl<'a> StateFragment<'a> {
             Screen::OpenPage(..) => t.page,
             Screen::ShowQr(..) => t.scan,
             Screen::Claimed(_) => t.claimed,
+            Screen::Declined(_) => t.declined,
             Screen::Waiting => t.waiting,
             Screen::Unknown => t.unknown,
             Screen::Paid => t.paid,
@@ -309,7 +312,12 @@ impl<'a> StateFragment<'a> {
 
     /// A payment that was not made is shown where another one can be begun.
     fn shows_end(&self) -> bool {
-        matches!(self.screen, Screen::Choose | Screen::OpenPage(..))
+        matches!(self.screen, Screen::Choose | Screen::OpenPage(..) | Screen::Declined(_))
+    }
+
+    /// Whether the heading says how the last try ended.
+    fn is_headed_by_end(&self) -> bool {
+        matches!(self.screen, Screen::Choose | Screen::Declined(_))
     }
 
     fn is_claimed(&self) -> bool {
@@ -332,12 +340,20 @@ fn until(at: Millis, now: Millis, t: &Texts, language: Language) -> String {
     t.until.replace("{}", &phrase.replace("{}", &time))
 }
 
+/// The payment whose end the page says: what the gateway declined on its page, or the last try that took no money.
+fn ended<'a>(view: &'a CheckoutView, screen: Screen<'a>) -> Option<&'a Payment> {
+    match screen {
+        Screen::Declined(payment) => Some(payment),
+        _ => last_failed(view),
+    }
+}
+
 /// The outcome of a payment that took no money, and its reason in the payer's language. The gateway's own words are for the staff.
 fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<&'static str>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
     let text = match payment.state {
-        PaymentState::Rejected => t.declined,
+        PaymentState::Rejected | PaymentState::Awaiting => t.declined,
         _ if is_trouble => t.not_reached,
         _ => t.not_made,
     };

@@ -39,7 +39,10 @@ pub(super) fn choices(view: &CheckoutView, screen: Screen<'_>, takes_megapay: bo
     match screen {
         Screen::Choose => offered(view).collect(),
         Screen::EnterCode(_) if screen.replaceable(view).is_some() => offered(view).collect(),
-        Screen::OpenPage(payment, _) | Screen::ShowQr(payment, _) | Screen::Claimed(payment) => match payment.method {
+        Screen::OpenPage(payment, _)
+        | Screen::ShowQr(payment, _)
+        | Screen::Claimed(payment)
+        | Screen::Declined(payment) => match payment.method {
             Method::PayForm => others(Method::PayForm),
             Method::Qr if screen.replaceable(view).is_some() => others(Method::Qr),
             _ => Vec::new(),

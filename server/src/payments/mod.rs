@@ -57,7 +57,8 @@ pub struct Payment {
     pub total: Option<Decimal>,
     /// When the wallet's PIN expires, if the gateway's response had its lifetime.
     pub code_expires_at: Option<Millis>,
-    /// Why it was not made or rejected, or the last confirmation was not.
+    /// Why it was not made or rejected, or the last confirmation was not; of a pay-form that is awaited, why the gateway declined the
+    /// payer's last try on its page.
     pub failure: Option<Failure>,
     /// The number of one-time passwords that may still be tried.
     pub attempts_left: u32,
@@ -95,6 +96,12 @@ impl Payment {
             Method::PayForm | Method::Card => false,
         };
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
+    }
+
+    /// Whether the gateway declined the payer's tries on its page, as far as callbacks have named them. The page can be paid on still.
+    pub fn is_declined_on_page(&self) -> bool {
+        let is_awaited = self.method == Method::PayForm && self.state == PaymentState::Awaiting;
+        is_awaited && self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::REJECTED)
     }
 
     /// Whether a code of its payer's may still be sent, now or later. Nothing that only that request needs is kept afterwards.

@@ -83,8 +83,7 @@ impl Server {
         after: i64,
         wait: Duration,
     ) -> Result<CheckoutView, ServerError> {
-        let found = self.checkout_after_for(None, id, after, wait).await?;
-        found.ok_or(ServerError::NotFound { what: "checkout" })
+        self.checkout_once(id, wait, &|view| view.checkout.version > after).await
     }
 
     /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.

@@ -38,13 +38,34 @@ impl Server {
         after: i64,
         wait: Duration,
     ) -> Result<Option<CheckoutView>, ServerError> {
+        self.wait_for(credential, id, wait, &|view| view.checkout.version > after).await
+    }
+
+    /// The checkout as soon as a condition holds for it, or as it is when `wait` is over.
+    pub(crate) async fn checkout_once(
+        &self,
+        id: &CheckoutId,
+        wait: Duration,
+        holds: &(dyn Fn(&CheckoutView) -> bool + Sync),
+    ) -> Result<CheckoutView, ServerError> {
+        let found = self.wait_for(None, id, wait, holds).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    async fn wait_for(
+        &self,
+        credential: Option<&Credential>,
+        id: &CheckoutId,
+        wait: Duration,
+        holds: &(dyn Fn(&CheckoutView) -> bool + Sync),
+    ) -> Result<Option<CheckoutView>, ServerError> {
         let until = self.shared.runtime.monotonic().saturating_add(wait);
         loop {
             // Before it is read, so that no change falls between.
             let changed = self.shared.watchers.watch(id);
             let Some(view) = self.seen_by(credential, id).await? else { return Ok(None) };
             let left = until.saturating_sub(self.shared.runtime.monotonic());
-            if view.checkout.version > after || left.is_zero() || self.is_stopping() {
+            if holds(&view) || left.is_zero() || self.is_stopping() {
                 return Ok(Some(view));
             }
             // Thousands may wait.

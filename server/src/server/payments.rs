@@ -321,6 +321,11 @@ impl Server {
     async fn look(&self, checkout: &CheckoutId, claimed: Option<&PaymentId>) -> Result<(), ServerError> {
         self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone(), claimed: claimed.cloned() }).await?;
         self.shared.poll_due.notify_one();
+        if claimed.is_some() {
+            // The payer's other windows show it.
+            self.shared.watchers.notify(checkout);
+            self.shared.peer_notifications.note(checkout);
+        }
         Ok(())
     }
 }

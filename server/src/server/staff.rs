@@ -146,6 +146,16 @@ impl Server {
     pub(crate) async fn moment(&self) -> Result<Millis, ServerError> {
         Ok(self.shared.storage.moment().await?)
     }
+
+    /// How the last statement of the gateway was read.
+    pub(crate) async fn statement_mapping(&self) -> Result<Option<String>, ServerError> {
+        Ok(self.shared.storage.statement_mapping().await?)
+    }
+
+    /// Stores how a statement was read, for all of the merchant's staff.
+    pub(crate) async fn set_statement_mapping(&self, mapping: String) -> Result<(), ServerError> {
+        Ok(self.shared.storage.set_statement_mapping(mapping).await?)
+    }
 }
 
 // What a hosted page does beside what an app can.

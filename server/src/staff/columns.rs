@@ -92,6 +92,26 @@ const DATE: [&str; 17] = [
     "төлөм күнү",
     "төлөмдүн күнү",
 ];
+/// What the bank keeps of a payment.
+const FEE: [&str; 17] = [
+    "fee",
+    "fees",
+    "bank fee",
+    "transaction fee",
+    "payment fee",
+    "commission",
+    "комиссия",
+    "комиссия банка",
+    "комиссия за операцию",
+    "сумма комиссии",
+    "размер комиссии",
+    "удержанная комиссия",
+    "удержано",
+    "комиссиясы",
+    "комиссия суммасы",
+    "комиссиянын суммасы",
+    "банктын комиссиясы",
+];
 const STATUS: [&str; 10] = [
     "status",
     "payment status",
@@ -140,6 +160,7 @@ pub(super) struct Columns {
     /// The currency that the amount's heading names.
     pub(super) amount_currency: Option<&'static str>,
     pub(super) date: Option<usize>,
+    pub(super) fee: Option<usize>,
     pub(super) status: Option<usize>,
     /// Columns that may say that a line is a refund.
     pub(super) kinds: Vec<usize>,
@@ -187,11 +208,13 @@ impl Columns {
         let gateway_number = find(&mapping.gateway_number, &GATEWAY_NUMBER);
         let amount = find(&mapping.amount, &AMOUNT);
         let status = find(&mapping.status, &STATUS);
-        // An export may have several dates: of those that nobody chose, none says of which day a line is.
-        let date = match places(&headings, &mapping.date, &DATE)[..] {
-            [_, _, ..] if mapping.date.is_empty() => None,
-            _ => find(&mapping.date, &DATE),
+        // An export may have several dates, and several fees: of those that nobody chose, none says of which day a line is, or what
+        // the bank keeps.
+        let mut find_only = |given: &str, known: &[&str]| match places(&headings, given, known)[..] {
+            [_, _, ..] if given.is_empty() => None,
+            _ => find(given, known),
         };
+        let (date, fee) = (find_only(&mapping.date, &DATE), find_only(&mapping.fee, &FEE));
         if status.is_none() && mapping.status.is_empty() && !mapping.charged.is_empty() {
             problems.push(t.st_which_status.to_owned());
         }
@@ -211,6 +234,7 @@ impl Columns {
             amount,
             amount_currency: headings.get(amount).and_then(|heading| heading.currency),
             date,
+            fee,
             status,
             kinds: KIND.iter().flat_map(|name| places(&headings, "", &[*name])).collect(),
             currency: behind.or(currencies.first()).copied(),
@@ -220,11 +244,12 @@ impl Columns {
     /// The likelihood that a line has the column names: how many of them are known, and how many cells could be names.
     pub(super) fn likeness(head: &StringRecord, mapping: &Mapping) -> (usize, usize) {
         let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
-        let columns: [(&str, &[&str]); 5] = [
+        let columns: [(&str, &[&str]); 6] = [
             (&mapping.order_number, &ORDER_NUMBER),
             (&mapping.gateway_number, &GATEWAY_NUMBER),
             (&mapping.amount, &AMOUNT),
             (&mapping.date, &DATE),
+            (&mapping.fee, &FEE),
             (&mapping.status, &STATUS),
         ];
         let known = columns.iter().filter(|(given, known)| !places(&headings, given, known).is_empty()).count();

@@ -29,6 +29,10 @@ pub(super) struct ComparisonView {
     pub(super) aside: Option<String>,
     /// What the statement and this server say was charged, by currency.
     pub(super) sums: Vec<SumView>,
+    /// Whether the statement says what the bank keeps.
+    pub(super) has_fees: bool,
+    /// Its fees cannot be added up.
+    pub(super) has_unreadable_fees: bool,
     pub(super) other_lines: Vec<OtherLine>,
     pub(super) refunds: Vec<Refund>,
     pub(super) matched: usize,
@@ -49,6 +53,9 @@ pub(super) struct SumView {
     pub(super) kassa_count: usize,
     pub(super) difference: String,
     pub(super) differs: bool,
+    /// What the bank keeps by the statement, and what is left of its sum.
+    pub(super) fees: String,
+    pub(super) after_fees: String,
 }
 
 pub(super) struct MatchedPair {
@@ -113,6 +120,8 @@ impl ComparisonView {
             ),
             aside: some(statement.other_line_count, t.aside, ""),
             sums: sums(comparison, t),
+            has_fees: !statement.has_unreadable_fees && statement.lines.iter().any(|line| line.fee.is_some()),
+            has_unreadable_fees: statement.has_unreadable_fees,
             other_lines: statement.other_lines.clone(),
             refunds: comparison.refunds.iter().take(MOST_SHOWN).map(refund).collect(),
             matched: comparison.matched.len(),
@@ -167,22 +176,28 @@ impl LineView {
 
 /// What each side says was charged: of the statement, all lines of the days that are looked at but refunds, as they are no charges of
 /// this server's either. A line that names no currency is of its payment's, or in som.
-fn sums(comparison: &Comparison<'_>, t: &Texts) -> Vec<SumView> {
+fn sums<'a>(comparison: &Comparison<'a>, t: &Texts) -> Vec<SumView> {
     type Side = (usize, Option<Decimal>);
-    let mut all: BTreeMap<&str, [Side; 2]> = BTreeMap::new();
+    const NOTHING: Side = (0, Some(Decimal::ZERO));
+    // Of the statement, of this server, and the fees of the statement.
+    let mut all: BTreeMap<&str, [Side; 3]> = BTreeMap::new();
     let mut add = |side: usize, currency, amount: Decimal| {
-        let sides = all.entry(currency).or_insert([(0, Some(Decimal::ZERO)); 2]);
-        if let Some((count, sum)) = sides.get_mut(side) {
+        if let Some((count, sum)) = all.entry(currency).or_insert([NOTHING; 3]).get_mut(side) {
             *count += 1;
             *sum = sum.and_then(|sum| sum.checked_add(amount));
         }
     };
     let pairs = [&comparison.matched, &comparison.differing, &comparison.repeated];
+    let mut add_line = |line: &'a StatementLine, currency: &'a str| {
+        let currency = line.currency.as_deref().unwrap_or(currency);
+        add(0, currency, line.amount);
+        line.fee.into_iter().for_each(|fee| add(2, currency, fee));
+    };
     for (charge, line) in pairs.into_iter().flatten() {
-        add(0, line.currency.as_deref().unwrap_or(&charge.currency), line.amount);
+        add_line(line, &charge.currency);
     }
     for line in &comparison.only_in_statement {
-        add(0, line.currency.as_deref().unwrap_or(CURRENCY), line.amount);
+        add_line(line, CURRENCY);
     }
     let paired = comparison.matched.iter().chain(&comparison.differing).map(|(charge, _)| charge);
     for charge in paired.chain(&comparison.only_on_server) {
@@ -191,8 +206,9 @@ fn sums(comparison: &Comparison<'_>, t: &Texts) -> Vec<SumView> {
     let text = |sum: Option<Decimal>, currency: &str| {
         sum.map_or_else(|| fill(t.too_much, &[&currency]), |sum| labels::money(sum, currency, t))
     };
-    let view = |(currency, [statement, kassa]): (&str, [Side; 2])| {
-        let difference = statement.1.zip(kassa.1).and_then(|(statement, kassa)| statement.checked_sub(kassa));
+    let view = |(currency, [statement, kassa, fees]): (&str, [Side; 3])| {
+        let less = |other: Side| statement.1.zip(other.1).and_then(|(statement, other)| statement.checked_sub(other));
+        let difference = less(kassa);
         SumView {
             statement: text(statement.1, currency),
             statement_count: statement.0,
@@ -200,6 +216,8 @@ fn sums(comparison: &Comparison<'_>, t: &Texts) -> Vec<SumView> {
             kassa_count: kassa.0,
             difference: text(difference, currency),
             differs: difference.is_none_or(|difference| !difference.is_zero()),
+            fees: text(fees.1, currency),
+            after_fees: text(less(fees), currency),
         }
     };
     all.into_iter().map(view).collect()

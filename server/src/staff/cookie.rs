@@ -1,4 +1,4 @@
-//! Cookies: the session's, from which scripts and other sites get nothing; how the last statement was read; the language.
+//! Cookies: the session's, from which scripts and other sites get nothing; the language.
 
 use axum::http::{HeaderMap, HeaderValue};
 use kassa::Language;
@@ -22,8 +22,6 @@ fn path(path: &str) -> &str {
     if path == OWN_HOST || path.contains(';') { "/" } else { path }
 }
 
-/// The mapping of the last statement. It is no secret, and of no use to another site.
-const REMEMBERED: &str = "kassa_statement";
 /// The language that was picked.
 const LANGUAGE: &str = "kassa_language";
 /// A year.
@@ -34,11 +32,6 @@ pub(super) fn read<'a>(headers: &'a HeaderMap, is_secure: bool, home: &str) -> O
     read_cookie(headers, name(is_secure, home)).filter(|token| !token.is_empty())
 }
 
-/// The mapping of the last statement, if the browser sends it.
-pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
-    read_cookie(headers, REMEMBERED)
-}
-
 /// The language that was picked, if the browser sends it.
 pub(super) fn language(headers: &HeaderMap) -> Option<&str> {
     read_cookie(headers, LANGUAGE)
@@ -47,12 +40,6 @@ pub(super) fn language(headers: &HeaderMap) -> Option<&str> {
 /// The header that sets it for as long as the browser runs; an empty token takes it away.
 pub(super) fn set(token: &str, is_secure: bool, home: &str) -> HeaderValue {
     Cookie::new(name(is_secure, home), token).at(path(home)).secure(is_secure).header()
-}
-
-/// The header that has the browser remember how a statement is read.
-pub(super) fn remember(mapping: &str, is_secure: bool, home: &str) -> HeaderValue {
-    let page = format!("{home}/reconciliation");
-    Cookie::new(REMEMBERED, mapping).at(path(&page)).secure(is_secure).for_seconds(LONG).header()
 }
 
 /// The header that has the browser remember a language.
@@ -86,12 +73,9 @@ mod tests {
     fn staff_cookies_are_scoped_to_public_path() {
         let secure = set("t", true, "/kassa/staff");
         assert_eq!(secure, "__Secure-kassa_staff=t; Path=/kassa/staff; HttpOnly; SameSite=Strict; Secure");
-        let remembered = remember("m", false, "/kassa/staff");
-        let remembered = remembered.to_str().unwrap();
-        assert!(
-            remembered.starts_with("kassa_statement=m; Path=/kassa/staff/reconciliation; HttpOnly;"),
-            "{remembered}"
-        );
+        let language = remember_language(Language::Kyrgyz, false, "/kassa/staff");
+        let language = language.to_str().unwrap();
+        assert!(language.starts_with("kassa_language=ky; Path=/kassa/staff; HttpOnly;"), "{language}");
         assert_eq!(set("t", false, "/a;b/staff"), "kassa_staff=t; Path=/; HttpOnly; SameSite=Strict");
     }
 }

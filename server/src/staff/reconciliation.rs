@@ -13,7 +13,7 @@ use time::Date;
 use super::{
     comparison_view::{ChargeView, ComparisonView, MOST_SHOWN},
     context::{RequestContext, run_exclusive},
-    cookie, export,
+    export,
     fields::{FormFields, query},
     labels,
     mapping::{Mapping, SEPARATORS},
@@ -53,13 +53,15 @@ struct Page {
 
 impl Page {
     /// The columns: how the form calls them, what people read, what was said, and what is known without.
-    fn columns(&self) -> [(&'static str, &'static str, &str, &'static str); 5] {
-        let (t, Mapping { order_number, gateway_number, amount, date, status, .. }) = (self.frame.t, &self.mapping);
+    fn columns(&self) -> [(&'static str, &'static str, &str, &'static str); 6] {
+        let (t, mapping) = (self.frame.t, &self.mapping);
+        let Mapping { order_number, gateway_number, amount, date, fee, status, .. } = mapping;
         [
             ("order_number", t.order_number, order_number, "order_number"),
             ("gateway_number", t.gateway_number, gateway_number, "gateway_number"),
             ("amount", t.amount, amount, "amount"),
             ("date", t.col_date, date, "date"),
+            ("fee", t.col_fee, fee, "fee"),
             ("status", t.col_status, status, "status"),
         ]
     }
@@ -120,12 +122,12 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage>
 
 async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     let days = DateRange::read(&context.query, context.admin.server.moment().await?);
-    let remembered = cookie::remembered(&context.headers).unwrap_or_default();
-    let remembered = Mapping::read(&FormFields::parse(remembered.as_bytes()));
+    let stored = context.admin.server.statement_mapping().await?.unwrap_or_default();
+    let mapping = Mapping::read(&FormFields::parse(stored.as_bytes()));
     match charged(&context, &days).await? {
-        Ok(charges) => Ok(answer(&context, StatusCode::OK, days, &charges, &remembered, PageContent::default())),
+        Ok(charges) => Ok(answer(&context, StatusCode::OK, days, &charges, &mapping, PageContent::default())),
         Err(problem) => {
-            Ok(answer(&context, StatusCode::BAD_REQUEST, shown(days), &[], &remembered, PageContent::of(problem)))
+            Ok(answer(&context, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, PageContent::of(problem)))
         }
     }
 }
@@ -144,9 +146,14 @@ async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
         }
     };
     // Reading and comparing keep a processor busy: not on a thread of the runtime's.
+    let (server, read_by) = (context.admin.server.clone(), mapping.stored());
     let compared =
         tokio::task::spawn_blocking(move || compare_with_statement(&context, days, &charges, &mapping)).await;
-    compared.map_err(|_| ErrorPage::failed())
+    let response = compared.map_err(|_| ErrorPage::failed())?;
+    if response.status() == StatusCode::OK {
+        server.set_statement_mapping(read_by).await?;
+    }
+    Ok(response)
 }
 
 /// The charged payments, and what is pasted or in the file.
@@ -162,10 +169,7 @@ fn compare_with_statement(
             let comparison = compared(charges, &statement, &days.dates());
             let outcome = Some(ComparisonView::of(&comparison, &statement, context.t()));
             let shown = PageContent { outcome, ..PageContent::default() };
-            let mut response = answer(context, StatusCode::OK, days, charges, mapping, shown);
-            let remember = cookie::remember(&mapping.remembered(), context.admin.is_secure, &context.admin.home);
-            response.headers_mut().insert(header::SET_COOKIE, remember);
-            response
+            answer(context, StatusCode::OK, days, charges, mapping, shown)
         }
         Err(StatementError { problems, names }) => {
             let shown = PageContent { problems, names, outcome: None };

@@ -70,6 +70,8 @@ pub(super) struct StatementLine {
     pub(super) currency: Option<String>,
     /// The day in Bishkek that it is of, where a column says so.
     pub(super) day: Option<Date>,
+    /// What the bank keeps of it, without a sign, where a column says so.
+    pub(super) fee: Option<Decimal>,
 }
 
 /// The kind of a line.
@@ -172,6 +174,8 @@ pub(super) struct Rows<'a> {
     pub(super) separator: char,
     /// A day could not be read in a column that nobody chose.
     pub(super) has_unreadable_day: bool,
+    /// A fee could not be read in a column that nobody chose.
+    pub(super) has_unreadable_fee: bool,
     /// The line of a title that names refunds, until a line with an amount follows it.
     pub(super) refunds_below: Option<u64>,
 }
@@ -243,9 +247,23 @@ impl Rows<'_> {
             Some((_, day)) => day,
             None => None,
         };
+        let fee = self.fee(cell(columns.fee), unit)?;
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        let line = StatementLine { at, order_number, gateway_number, amount: value, currency, day };
+        let line = StatementLine { at, order_number, gateway_number, amount: value, currency, day, fee };
         Ok(if is_back { Entry::Refund(line) } else { Entry::Payment(line) })
+    }
+
+    /// What the bank keeps of a line. Of a column that nobody chose, what is no amount is noted, and refuses no statement.
+    fn fee(&mut self, cell: &str, unit: Decimal) -> Result<Option<Decimal>, String> {
+        if cell.is_empty() {
+            return Ok(None);
+        }
+        let fee = amount::read(cell).ok().and_then(|fee| fee.value.checked_mul(unit));
+        if fee.is_none() && !self.mapping.fee.is_empty() {
+            return Err(fill(self.t.st_bad_fee, &[&shown(cell)]));
+        }
+        self.has_unreadable_fee |= fee.is_none();
+        Ok(fee)
     }
 
     /// The problem where the first line below a title that names refunds is a payment: only the title would say that its money

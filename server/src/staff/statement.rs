@@ -34,6 +34,8 @@ pub(super) struct Statement {
     pub(super) lines: Vec<StatementLine>,
     /// Lines that say that money went back.
     pub(super) refunds: Vec<StatementLine>,
+    /// Some fees could not be read: none is added up.
+    pub(super) has_unreadable_fees: bool,
     /// Lines whose status says that no money was taken.
     pub(super) skipped: u64,
     /// Those statuses, each once.
@@ -121,6 +123,7 @@ pub(super) fn read(text: &str, mapping: &Mapping, t: &Texts) -> Result<Statement
         width: head.len(),
         separator: char::from(place.separator),
         has_unreadable_day: false,
+        has_unreadable_fee: false,
         refunds_below: None,
     };
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
@@ -169,6 +172,7 @@ pub(super) fn read(text: &str, mapping: &Mapping, t: &Texts) -> Result<Statement
             line.day = None;
         }
     }
+    statement.has_unreadable_fees = rows.has_unreadable_fee;
     Ok(statement)
 }
 
@@ -226,7 +230,8 @@ mod tests {
 
     fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> StatementLine {
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        StatementLine { at, order_number, gateway_number, amount: amount.parse().unwrap(), currency: None, day: None }
+        let amount = amount.parse().unwrap();
+        StatementLine { at, order_number, gateway_number, amount, currency: None, day: None, fee: None }
     }
 
     fn read(text: &str) -> Result<Statement, StatementError> {

@@ -153,6 +153,12 @@ pub trait Storage: Send + Sync + 'static {
     /// The moment, by the database's clock.
     fn moment(&self) -> Stored<'_, Millis>;
 
+    /// How the last statement of the gateway was read, as the staff's pages write it.
+    fn statement_mapping(&self) -> Stored<'_, Option<String>>;
+
+    /// Stores how a statement was read.
+    fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()>;
+
     /// Counts what there is now, cheaply at any size.
     fn statistics(&self) -> Stored<'_, Statistics>;
 

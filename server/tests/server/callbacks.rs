@@ -245,6 +245,40 @@ fn every_claimed_order_number_is_kept_and_polled() {
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
 }
 
+/// The gateway declined what the payer tried on its page. It ends nothing, as the page can be paid on still, and another try may have
+/// been made.
+#[test]
+fn decline_on_gateway_page_is_kept_until_next_try() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    let declined = |number: &str| Verdict::rejected(form_of(number), report(PaymentStatus::Rejected));
+    let is_declined = || view(&process, &id).is_declined_on_page();
+    set_verdict(&world, "GW-1", declined("GW-1"));
+    claim(&process, &payment, "GW-1");
+    assert!(!is_declined(), "a callback proves nothing");
+    follow(&process);
+    assert!(is_declined());
+    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Awaiting));
+
+    let open = Verdict::pending(form_of("GW-2"), report(PaymentStatus::Other("OPEN".into())));
+    set_verdict(&world, "GW-2", open);
+    claim(&process, &payment, "GW-2");
+    assert!(!is_declined(), "the second try may be paid");
+    follow(&process);
+    assert!(!is_declined());
+    set_verdict(&world, "GW-2", declined("GW-2"));
+    claim_again(&process, &payment, "GW-2");
+    follow(&process);
+    assert!(is_declined());
+
+    set_verdict(&world, "GW-3", charge_of("GW-3"));
+    claim(&process, &payment, "GW-3");
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    assert_eq!(view(&process, &id).failure, None);
+}
+
 /// Those that the gateway does not know, or rejected, and those alone.
 #[test]
 fn disproved_callback_claims_are_evicted_first() {

@@ -201,7 +201,7 @@ macro_rules! suite {
 }
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 43] = suite![
+const SUITE: [(&str, Check); 44] = suite![
     reference_opens_one_checkout,
     number_of_other_payment_is_not_adopted,
     charge_in_doubt_blocks_other_payment,
@@ -243,6 +243,7 @@ const SUITE: [(&str, Check); 43] = suite![
     unselected_event_kinds_are_not_delivered,
     checkouts_are_listed_by_filter_in_pages,
     statistics_count_current_state,
+    statement_mapping_is_stored_once,
     write_check_succeeds,
     retention_deletes_expired_data,
 ];
@@ -421,6 +422,14 @@ fn api_key_is_valid_until_revoked(storage: &dyn Storage, calendar: &Calendar) {
     assert!(read(&keys[0]).unwrap().revoked_at.is_some());
     assert_eq!(read(&keys[1]), Some(all[1].clone()));
     assert_eq!(read(&ApiKey::from_random(KeyRole::Shop, [3; 16], [1; 32])), None);
+}
+
+fn statement_mapping_is_stored_once(storage: &dyn Storage, _: &Calendar) {
+    assert_eq!(block_on(storage.statement_mapping()).unwrap(), None);
+    for mapping in ["amount=Sum", "amount=Сумма", "amount=Сумма"] {
+        block_on(storage.set_statement_mapping(mapping.to_owned())).unwrap();
+        assert_eq!(block_on(storage.statement_mapping()).unwrap().as_deref(), Some(mapping));
+    }
 }
 
 fn idempotency_keys_of_a_payer_are_bounded(storage: &dyn Storage, _: &Calendar) {

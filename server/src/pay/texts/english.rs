@@ -104,6 +104,8 @@ pub(super) const TEXTS: Texts = Texts {
     claimed: "The bank has not confirmed the payment yet",
     claimed_more: "If you have paid, do not pay again: this page shows the result as soon as the bank confirms it.",
     checked_at: "At {} the bank had not confirmed it yet.",
+    declined_on_page: "If you have tried again on the bank's page since, do not pay here: this page shows the result as soon as the bank confirms it.",
+    pay_again: "Try again or pay another way",
     not_paid_yet: "Not paid yet? Show how to pay",
     unknown: "We are finding out",
     unknown_more: "The bank has not answered yet whether the payment was made. Do not pay again: this page shows the result \

@@ -134,6 +134,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) claimed_more: &'static str,
     /// With the time of the gateway's last report where the braces are.
     pub(in crate::pay) checked_at: &'static str,
+    pub(in crate::pay) declined_on_page: &'static str,
+    pub(in crate::pay) pay_again: &'static str,
     pub(in crate::pay) not_paid_yet: &'static str,
     pub(in crate::pay) unknown: &'static str,
     pub(in crate::pay) unknown_more: &'static str,

@@ -71,16 +71,16 @@ texts! {
     report_charged report_none report_decided report_twice report_open report_open_none report_sign total why
     // Reconciliation.
     unusable from until download compared the_same other_amount twice only_there only_here refund_lines sums
-    sum_statement sum_kassa sum_difference left_out other_days places and_more aside line_n not_shown is_cut
+    sum_statement sum_kassa sum_difference sum_fees sum_after_fees fees_unreadable left_out other_days places and_more aside line_n not_shown is_cut
     another_amount more_than_once refunds refunds_more line in_statement_alone in_statement_more here_alone here_more
     charged_at here statement what_charged none_charged two_for_one two_for_one_more compare_title file or_text
-    statement_hint which_column columns_are col_date col_status between most_there comma semicolon tab bar amounts_in
+    statement_hint which_column columns_are col_date col_fee col_status between most_there comma semicolon tab bar amounts_in
     in_units in_hundredths charged_words columns_hint compare first_before_last write_days too_many_payments
     file_not_written
     // What is wrong with a statement.
     st_format st_xlsx st_xls st_pdf st_web st_1c st_binary st_names_unreadable st_cells st_quotation st_not_utf8 st_at
     st_too_many st_no_column st_same_name st_which_status st_which_number st_which_amount st_whole_line st_more_cells
-    st_no_number st_shortened st_no_amount st_ambiguous st_two_currencies st_bad_date st_refunds_below
+    st_no_number st_shortened st_no_amount st_ambiguous st_two_currencies st_bad_date st_bad_fee st_refunds_below
     // Heads of CSV files.
     csv_opened csv_charged csv_description csv_decided csv_checkout csv_payment csv_claimed csv_payment_state
     csv_needs yes no

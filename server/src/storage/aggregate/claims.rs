@@ -11,10 +11,10 @@ use super::{
 use crate::{
     checkouts::Trigger as CheckoutTrigger,
     events::EventKind,
-    payments::machine::Trigger,
+    payments::{Failure, machine::Trigger},
     storage::{
         StorageError,
-        inputs::{Claim, Report},
+        inputs::{Claim, Report, StatusReport},
         outputs::StatusQuery,
         staff::ListedClaim,
     },
@@ -97,6 +97,30 @@ impl PaymentRow {
         claims.into_iter().take(MOST_CLAIMS_AT_ONCE).map(ask).collect()
     }
 
+    /// Whether the gateway declined every number that was claimed for it: its payer's tries on the gateway's page took no money, as far
+    /// as is known.
+    fn is_declined(&self) -> bool {
+        let state = self.payment.state;
+        state == PaymentState::Awaiting
+            && !self.claims.is_empty()
+            && self.claims.iter().all(|claim| claim.state == ClaimState::Rejected)
+    }
+
+    /// Keeps why the newest try on the gateway's page was declined, until another one is claimed or open. It ends nothing: the page
+    /// can still be paid on. True where that changed.
+    fn record_decline(&mut self, why: Option<Failure>) -> bool {
+        let was_declined = self.payment.is_declined_on_page();
+        let failure = match why {
+            Some(why) if self.is_declined() => Some(why),
+            _ if was_declined && !self.is_declined() => None,
+            _ => return false,
+        };
+        let is_changed = self.payment.failure != failure;
+        self.payment.failure = failure;
+        self.dirty.rest |= is_changed;
+        is_changed
+    }
+
     /// A person found that the charges in doubt were made: if the gateway's report can be verified later, they are not counted
     /// again.
     pub(super) fn count_claims_in_doubt(&mut self) {
@@ -131,6 +155,7 @@ pub(in crate::storage) fn keep(changes: &Changes, row: &mut PaymentRow, new: &Cl
         return false;
     }
     row.claims.push(ClaimRow::new(new.number.clone(), provider, changes.now));
+    row.record_decline(None);
     true
 }
 
@@ -141,8 +166,9 @@ pub(super) fn record(
     aggregate: &mut CheckoutAggregate,
     at: usize,
     number: &str,
-    report: &Report,
+    reported: &StatusReport,
 ) -> Result<bool, StorageError> {
+    let report = &reported.report;
     if let Report::Trouble { .. } = report {
         return Ok(false);
     }
@@ -153,7 +179,7 @@ pub(super) fn record(
             return Ok(false);
         }
         row.claims.push(ClaimRow::new(number.to_owned(), None, changes.now));
-        return record(changes, aggregate, at, number, report);
+        return record(changes, aggregate, at, number, reported);
     };
     let before = row.claims[place].state;
     row.claims[place].asked_at = Some(changes.now);
@@ -178,11 +204,14 @@ pub(super) fn record(
     if before == ClaimState::Charged || before.is_in_doubt() && !state.is_in_doubt() {
         return Ok(false);
     }
-    let claim = &mut aggregate.payments[at].claims[place];
-    (claim.state, claim.reason) = (state, reason.clone());
-    // Told once, however the reason changes.
+    let row = &mut aggregate.payments[at];
+    (row.claims[place].state, row.claims[place].reason) = (state, reason.clone());
+    let is_newest = row.claims.iter().all(|claim| claim.at <= row.claims[place].at);
+    let why = (is_newest && state == ClaimState::Rejected).then(|| Failure::rejected(&reported.exchange));
+    let is_decline_changed = row.record_decline(why);
+    // One event, however the reason changes.
     if before.is_in_doubt() || !state.is_in_doubt() {
-        return Ok(false);
+        return Ok(is_decline_changed);
     }
     doubt(changes, aggregate, at, state, &reason.unwrap_or_default())?;
     Ok(true)
@@ -199,6 +228,7 @@ fn charged(
     let row = &mut aggregate.payments[at];
     let is_first = !row.claims.iter().any(|claim| claim.state == ClaimState::Charged);
     (row.claims[place].state, row.claims[place].reason) = (ClaimState::Charged, None);
+    row.record_decline(None);
     let stays_in_doubt = row.payment.is_in_doubt && row.claims.iter().any(|claim| claim.state.is_in_doubt());
     row.set_doubt(stays_in_doubt);
     if apply(changes, aggregate, at, Trigger::ReportedCharged, Cause::default())? {

@@ -117,7 +117,7 @@ pub(in crate::storage) fn record(
         changes.record_exchange(&answered.payment, &reported.exchange, None);
         is_changed |= match &reported.claim {
             None => take_report(changes, aggregate, at, reported)?,
-            Some(number) => claims::record(changes, aggregate, at, number, &reported.report)?,
+            Some(number) => claims::record(changes, aggregate, at, number, reported)?,
         };
     }
     is_changed |= flag_stuck(changes, aggregate, at)?;

@@ -288,6 +288,16 @@ impl Storage for PostgresStorage {
         self.run("moment", Kind::Read, (), |db, _| Box::pin(moment(db)))
     }
 
+    fn statement_mapping(&self) -> Stored<'_, Option<String>> {
+        self.run("statement_mapping", Kind::Read, (), |db, _| Box::pin(staff::statement_mapping(db)))
+    }
+
+    fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()> {
+        self.run("set_statement_mapping", Kind::Write, mapping, |db, mapping| {
+            Box::pin(staff::set_statement_mapping(db, mapping))
+        })
+    }
+
     fn statistics(&self) -> Stored<'_, Statistics> {
         self.run("statistics", Kind::Read, (), |db, _| Box::pin(maintenance::count(db)))
     }

@@ -50,6 +50,19 @@ pub(super) async fn end_session(db: &Session, hash: &TokenHash) -> Result<(), Pr
     Ok(())
 }
 
+const SET_MAPPING: &str = "INSERT INTO statement_mapping (id, mapping) VALUES (1, $1)
+    ON CONFLICT (id) DO UPDATE SET mapping = excluded.mapping WHERE statement_mapping.mapping <> excluded.mapping";
+
+pub(super) async fn statement_mapping(db: &Session) -> Result<Option<String>, Problem> {
+    let row = db.row("SELECT mapping FROM statement_mapping", &[]).await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+pub(super) async fn set_statement_mapping(db: &Session, mapping: &str) -> Result<(), Problem> {
+    db.execute(SET_MAPPING, &[&mapping]).await?;
+    Ok(())
+}
+
 /// Payments that became unknown before this moment have been so for too long.
 pub(super) async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
     let now: Millis = first(Some(&db.rows("SELECT now_ms()", &[]).await?))?;

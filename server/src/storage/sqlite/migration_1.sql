@@ -304,6 +304,12 @@ CREATE TABLE staff_sessions (
 CREATE INDEX staff_sessions_of_a_key ON staff_sessions (key_id);
 CREATE INDEX staff_sessions_by_age ON staff_sessions (expires_at);
 
+-- How the last statement of the gateway was read: which of its columns is which. One row, as there is one merchant.
+CREATE TABLE statement_mapping (
+    id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+    mapping TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE idempotency (
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
     key TEXT NOT NULL,

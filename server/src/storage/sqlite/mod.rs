@@ -277,6 +277,14 @@ impl Storage for SqliteStorage {
         self.read("moment", now)
     }
 
+    fn statement_mapping(&self) -> Stored<'_, Option<String>> {
+        self.read("statement_mapping", staff::statement_mapping)
+    }
+
+    fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()> {
+        self.write("set_statement_mapping", move |db| staff::set_statement_mapping(db, &mapping))
+    }
+
     fn statistics(&self) -> Stored<'_, Statistics> {
         self.read("statistics", maintenance::count)
     }

@@ -108,6 +108,17 @@ impl Needing {
     }
 }
 
+pub(super) fn statement_mapping(db: &Connection) -> Result<Option<String>, StorageError> {
+    let mut statement = db.prepare_cached("SELECT mapping FROM statement_mapping")?;
+    Ok(statement.query_row([], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn set_statement_mapping(db: &Connection, mapping: &str) -> Result<(), StorageError> {
+    let sql = "INSERT INTO statement_mapping (id, mapping) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET mapping = excluded.mapping";
+    db.prepare_cached(sql)?.execute([mapping])?;
+    Ok(())
+}
+
 /// All that need a person, with a limit for each reason; `?10` is since when unknown ones have been so for too long.
 pub(super) fn need_person() -> String {
     let most = |need: Needing| format!("SELECT id FROM ({} LIMIT {MOST_COUNTED})", need.all().replace("?1", "?10"));

@@ -318,6 +318,12 @@ CREATE TABLE staff_sessions (
 CREATE INDEX staff_sessions_of_a_key ON staff_sessions (key_id);
 CREATE INDEX staff_sessions_by_age ON staff_sessions (expires_at);
 
+-- How the last statement of the gateway was read: which of its columns is which. One row, as there is one merchant.
+CREATE TABLE statement_mapping (
+    id SMALLINT PRIMARY KEY CHECK (id = 1),
+    mapping TEXT COLLATE "C" NOT NULL
+);
+
 CREATE TABLE idempotency (
     checkout_id TEXT COLLATE "C" NOT NULL,
     key TEXT COLLATE "C" NOT NULL,

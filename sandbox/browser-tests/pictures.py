@@ -1,0 +1,113 @@
+"""Pictures of the pages, compared with those that somebody looked at and accepted (visual regression tests)."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+from PIL import Image, ImageChops
+from playwright.sync_api import Page
+
+ACCEPT = os.environ.get("KASSA_PICTURES") == "accept"
+FONTS = Path(__file__).with_name("fonts.conf")
+"""The one font of all pictures, so that they are the same on every machine."""
+FAILED = Path(__file__).resolve().parents[2] / "target" / "pictures"
+# Pictures are compared at half their size, as the edges of letters differ from one Chromium to the next. Those of wide windows are also
+# kept at half their size.
+HALF = 2
+WIDE = 700
+# What is below is not on the picture: a page that is longer holds a list.
+MOST_HEIGHT = 6000
+# Of 255, in one of the three colours.
+SAME_COLOUR = 40
+# Of all pixels, and at least so many: a few letters, or a line of a border.
+SAME_PICTURE = 0.0005
+FEW_PIXELS = 12
+
+# What differs from one run to the next stands on the picture in one form. The texts come back afterwards: the page goes on.
+STEADY = r"""
+() => {
+  const rules = [
+    [/\border-\d+\b/g, "order-1"],
+    [/\b(127\.0\.0\.1|localhost):\d+/g, "127.0.0.1:80"],
+    [/\b(co|pay|evt|key)_[0-9a-f-]{8,}\b/g, "$1_0123456789abcdef"],
+    [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "01234567-89ab-cdef-0123-456789abcdef"],
+    [/\b[0-9a-f]{16,}\b/g, "0123456789abcdef"],
+    [/\b\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\b/g, "12:34"],
+    [/\b202[5-9]-\d{2}-\d{2}\b/g, "2026-01-02"],
+    [/\b\d{1,2}\.\d{2}\.202[5-9]\b/g, "02.01.2026"],
+    [/\b\d{1,2} [A-Z][a-z]{2} 202[5-9]\b/g, "2 Jan 2026"],
+    [/\b\d{12,}\b/g, "100000000001"],
+  ];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const changed = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const before = node.data;
+    const after = rules.reduce((text, [pattern, word]) => text.replace(pattern, word), before);
+    if (after !== before) { changed.push([node, before]); node.data = after; }
+  }
+  window.kassaPicture = changed;
+}
+"""
+BACK = "() => { for (const [node, text] of window.kassaPicture) { node.data = text; } delete window.kassaPicture; }"
+
+# Codes and charts show what is different each time; their places and sizes are compared.
+VARYING = "svg.qr, svg.chart, canvas, time[data-varies]"
+
+
+def place(folder: Path, name: str) -> Path:
+    """Where the accepted picture of this name is: those of one file of tests are together."""
+    tests = Path(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]).stem.removeprefix("test_")
+    return folder / tests / f"{name}.webp"
+
+
+def take(page: Page) -> bytes:
+    """A picture of the whole page, as PNG, with whatever varies in one form."""
+    page.evaluate(STEADY)
+    try:
+        return page.screenshot(full_page=True, animations="disabled", mask=[page.locator(VARYING)], mask_color="#888888")
+    finally:
+        page.evaluate(BACK)
+
+
+def compare(taken: bytes, accepted: Path) -> None:
+    """Fails where a picture differs from the accepted one. With ``KASSA_PICTURES=accept`` it becomes the accepted one."""
+    now = Image.open(io.BytesIO(taken)).convert("RGB")
+    now = now.crop((0, 0, now.width, min(now.height, MOST_HEIGHT)))
+    is_wide = now.width >= WIDE
+    now = now.reduce(HALF) if is_wide else now
+    if ACCEPT:
+        if not (accepted.is_file() and _are_alike(now, _read(accepted), is_wide=is_wide)):
+            accepted.parent.mkdir(parents=True, exist_ok=True)
+            now.save(accepted, "WEBP", lossless=True, quality=100, method=6)
+        return
+    assert accepted.is_file(), f"no accepted picture: look at it, and take it with KASSA_PICTURES=accept ({_keep(now, accepted)})"
+    before = _read(accepted)
+    if not _are_alike(now, before, is_wide=is_wide):
+        found = f"it differs from the accepted picture {accepted.name}: {_keep(now, accepted)}"
+        raise AssertionError(f"{found}; if that is as it should be, take it with KASSA_PICTURES=accept")
+
+
+def _read(path: Path) -> Image.Image:
+    with Image.open(path) as picture:
+        return picture.convert("RGB")
+
+
+def _are_alike(now: Image.Image, before: Image.Image, *, is_wide: bool) -> bool:
+    if now.size != before.size:
+        return False
+    now, before = (now, before) if is_wide else (now.reduce(HALF), before.reduce(HALF))
+    difference = ImageChops.difference(now, before)
+    red, green, blue = difference.split()
+    strongest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    differing = sum(strongest.histogram()[SAME_COLOUR + 1 :])
+    return differing <= max(FEW_PIXELS, int(strongest.width * strongest.height * SAME_PICTURE))
+
+
+def _keep(now: Image.Image, accepted: Path) -> Path:
+    folder = FAILED / accepted.parent.name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{accepted.stem}.png"
+    now.save(path)
+    return path
