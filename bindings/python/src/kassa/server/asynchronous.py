@@ -1,7 +1,5 @@
 """The client for asyncio: the blocking one, in threads of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import os
@@ -49,7 +47,7 @@ class AsyncClient:
         self._threads = ThreadPoolExecutor(threads, "kassa-server")
 
     @classmethod
-    def from_environment(cls, **settings: Any) -> AsyncClient:
+    def from_environment(cls, **settings: Any) -> "AsyncClient":
         """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``AsyncClient(...)``."""
         return cls(*settings_of_environment(), **settings)
 
@@ -58,7 +56,7 @@ class AsyncClient:
         self._client.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def __aenter__(self) -> AsyncClient:
+    async def __aenter__(self) -> "AsyncClient":
         return self
 
     async def __aexit__(self, *_: object) -> None:

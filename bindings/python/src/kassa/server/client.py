@@ -1,7 +1,5 @@
 """The blocking client."""
 
-from __future__ import annotations
-
 import logging
 import os
 import ssl
@@ -83,7 +81,7 @@ class Client:
         self._transport = Transport(url, api_key, seconds(timeout), ssl_context)
 
     @classmethod
-    def from_environment(cls, **settings: Any) -> Client:
+    def from_environment(cls, **settings: Any) -> "Client":
         """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``Client(...)``."""
         return cls(*settings_of_environment(), **settings)
 
@@ -91,7 +89,7 @@ class Client:
         """Closes its connections, and ends `events` that follow the history. Further calls raise a `ServerError`."""
         self._transport.close()
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> "Client":
         return self
 
     def __exit__(self, *_: object) -> None:

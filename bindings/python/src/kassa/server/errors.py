@@ -1,7 +1,5 @@
 """Why a call to the server, or the verification of an event, failed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum

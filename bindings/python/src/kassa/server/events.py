@@ -1,7 +1,5 @@
 """Verifying the events that the server sends, by the scheme of Standard Webhooks."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -10,8 +10,6 @@
 For a real server behind your tests, use the fixture of the package ``kassa-server``.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the server returns: typed, frozen values, and how they are read from JSON."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
