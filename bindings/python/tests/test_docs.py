@@ -24,12 +24,14 @@ from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, respo
 
 import kassa
 import kassa.checkout
+import kassa.server
+import kassa.server.testing
 import kassa.testing
 from kassa.cli.arguments import parser
 
 PUBLIC = {
-    name: getattr(module, name)
-    for module in (kassa, kassa.checkout, kassa.testing)
+    name if module is not kassa.server else f"server.{name}": getattr(module, name)
+    for module in (kassa, kassa.checkout, kassa.testing, kassa.server, kassa.server.testing)
     for name in module.__all__
     if not name.startswith("_")
 }
@@ -44,6 +46,8 @@ PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
         (kassa, "always know what happened to the money"),
         (kassa.checkout, "no secret of the merchant"),
         (kassa.testing, "on a virtual clock"),
+        (kassa.server, "the standard library alone"),
+        (kassa.server.testing, "signed ones"),
     ],
 )
 def test_help_reads_well(module: types.ModuleType, says: str) -> None:
@@ -63,7 +67,7 @@ def test_every_public_name_is_documented(name: str) -> None:
     documented = inspect.getdoc(public) or ""
     assert len(documented) > 10
     # What dataclasses and exceptions write by themselves is none.
-    assert not documented.startswith(f"{name}(")
+    assert not documented.startswith(f"{name.removeprefix('server.')}(")
     if inspect.isclass(public):
         for method, function in inspect.getmembers(public, inspect.isfunction):
             if not method.startswith("_"):

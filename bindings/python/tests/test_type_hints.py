@@ -23,11 +23,13 @@ from conformance.patience import PATIENCE
 
 import kassa
 import kassa.checkout
+import kassa.server
+import kassa.server.testing
 import kassa.testing
 
 PUBLIC = {
-    name: getattr(module, name)
-    for module in (kassa, kassa.checkout, kassa.testing)
+    name if module is not kassa.server else f"server.{name}": getattr(module, name)
+    for module in (kassa, kassa.checkout, kassa.testing, kassa.server, kassa.server.testing)
     for name in module.__all__
     if not name.startswith("_")
 }

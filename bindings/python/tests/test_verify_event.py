@@ -90,7 +90,8 @@ def test_the_library_decides_the_same(monkeypatch: pytest.MonkeyPatch, vector: d
 
 
 def signed(**changes: Any) -> tuple[bytes, Mapping[str, str]]:
-    made = sign_event(SECRET, **({"now": NOW} | changes))
+    settings: dict[str, Any] = {"now": NOW, **changes}
+    made = sign_event(SECRET, **settings)
     return made.body, made.headers
 
 
@@ -125,8 +126,9 @@ def test_the_errors_say_what_to_do() -> None:
     late = NOW + 420
 
     def text(secrets: Any = SECRET, body: bytes = body, **changes: Any) -> str:
+        settings: dict[str, Any] = {"now": NOW, **changes}
         with pytest.raises(EventError) as error:
-            verify_event(body, headers, secrets, **({"now": NOW} | changes))
+            verify_event(body, headers, secrets, **settings)
         return str(error.value)
 
     assert "420 s ago, and 300 s are allowed" in text(now=late)

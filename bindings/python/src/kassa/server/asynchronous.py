@@ -138,7 +138,7 @@ class AsyncClient:
         self, after: str = "0", *, limit: int = 100, follow: bool = False, interval: timedelta | float = 5
     ) -> AsyncIterator[EventAt]:
         """The events after a cursor: see `Client.events`."""
-        while not self._client.is_closed:
+        while not (follow and self._client.is_closed):
             try:
                 page = await self.page(after, limit)
             except ServerUnavailable as error:

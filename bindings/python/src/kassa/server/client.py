@@ -202,7 +202,7 @@ class Client:
         * ``follow``: does not end with the last event, but asks again after each ``interval``, until `close`. While the server
           cannot be reached it waits, and logs a warning to the logger ``kassa``
         """
-        while True:
+        while not (follow and self.is_closed):
             try:
                 page = self.page(after, limit)
             except ServerUnavailable as error:

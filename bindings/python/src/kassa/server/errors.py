@@ -8,6 +8,10 @@ from enum import Enum
 class ServerError(Exception):
     """The base class of all errors of `kassa.server`. No text of any of them holds the API key or a secret."""
 
+    def __init__(self, *args: object) -> None:
+        """An error with a text, or with what a subclass makes its text of."""
+        super().__init__(*args)
+
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:

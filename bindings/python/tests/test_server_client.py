@@ -1,0 +1,396 @@
+"""The client of kassa-server on bad days: what it repeats, what it refuses to read, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import pickle
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from conformance.patience import PATIENCE
+from raw_gateway import Answer, RawGateway, closed_port, hang_up, read_request, response, silence
+
+from kassa.server import (
+    AsyncClient,
+    BadResponse,
+    Checkout,
+    Client,
+    Conflict,
+    HistoryGone,
+    NotFound,
+    Problem,
+    ServerError,
+    ServerUnavailable,
+    WrongKey,
+)
+
+KEY = "ak_0123_the-key-of-the-tests"
+DESCRIPTION = json.loads((Path(__file__).parents[3] / "docs/interfaces/server.json").read_text())
+EXAMPLES: dict[str, Any] = DESCRIPTION["paths"]["/v1/checkouts/{checkout}"]["get"]["responses"]["200"]
+CHECKOUTS: dict[str, dict[str, Any]] = {
+    name: example["value"] for name, example in EXAMPLES["content"]["application/json"]["examples"].items()
+}
+OPEN = CHECKOUTS["open"]
+CALLS: dict[str, Callable[[Client], object]] = {
+    "open": lambda client: client.open_checkout("order-17", 390, "Honey", "https://shop.example.kg/paid"),
+    "get": lambda client: client.checkout("co_1"),
+    "cancel": lambda client: client.cancel("co_1"),
+    "check": lambda client: client.check("co_1"),
+    "token": lambda client: client.new_token("co_1"),
+    "resolve": lambda client: client.resolve_payment("pay_1", "charged", reason="seen", by="Aida"),
+}
+
+
+def answer(body: object, status: int = 200, *headers: str) -> Answer:
+    return response(status, json.dumps(body), *headers)
+
+
+def problem(status: int, kind: str, **members: object) -> Answer:
+    return answer({"type": f"urn:kassa:problem:{kind}", "title": "No.", "status": status, **members}, status)
+
+
+@pytest.fixture
+def client(raw: RawGateway) -> Iterator[Client]:
+    with Client(raw.url, KEY, timeout=timedelta(seconds=PATIENCE)) as client:
+        yield client
+
+
+@pytest.mark.parametrize("name", CHECKOUTS)
+def test_the_examples_of_the_interface_are_read(raw: RawGateway, client: Client, name: str) -> None:
+    told = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
+    raw.answers(answer(told))
+    checkout = client.checkout("co_1")
+    assert (checkout.id, checkout.amount, checkout.state) == (told["id"], Decimal(390), "of a newer server")
+    assert int(checkout.opened_at.timestamp() * 1000) == told["opened_at_ms"]
+    assert [payment.id for payment in checkout.payments] == [payment["id"] for payment in told["payments"]]
+    assert pickle.loads(pickle.dumps(checkout)) == checkout  # noqa: S301 - its own
+    # Whoever knows the page can pay there.
+    assert str(told["page_url"]) not in repr(checkout)
+
+
+def test_what_may_pass_is_repeated(raw: RawGateway, client: Client) -> None:
+    raw.answers(response(502, "<html>"), hang_up, answer({}, 429, "Retry-After: 0"), answer(OPEN, 201))
+    checkout = client.open_checkout(
+        "order-17", Decimal("1E+2"), "Honey", "https://s.kg", methods="qr", lifetime=90, metadata={"a": "b"}
+    )
+    assert checkout.page_url == OPEN["page_url"]
+    assert len(raw.requests) == 4
+    [request] = set(raw.requests)
+    head, _, body = request.partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/checkouts HTTP/1.1\r\n")
+    assert f"Authorization: Bearer {KEY}".encode() in head
+    assert json.loads(body) == {
+        "reference": "order-17",
+        "amount": "100",
+        "description": "Honey",
+        "return_url": "https://s.kg",
+        "methods": ["qr"],
+        "lifetime_s": 90,
+        "metadata": {"a": "b"},
+    }
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_attempts_are_counted(raw: RawGateway, client: Client, call: str) -> None:
+    raw.answers(problem(503, "unavailable"))
+    with pytest.raises(ServerUnavailable, match="answered HTTP 503") as error:
+        CALLS[call](client)
+    assert error.value.status == 503
+    # A person's decision is sent once.
+    assert len(raw.requests) == (1 if call == "resolve" else 4)
+
+
+def test_a_long_retry_after_is_told_at_once(raw: RawGateway, client: Client) -> None:
+    raw.answers(answer({}, 429, f"Retry-After: {int(PATIENCE) + 60}"))
+    with pytest.raises(ServerUnavailable, match="it asks to wait") as error:
+        client.checkout("co_1")
+    assert error.value.retry_after == timedelta(seconds=int(PATIENCE) + 60)
+    assert len(raw.requests) == 1
+
+
+def test_nobody_listens() -> None:
+    with Client(closed_port(), KEY) as client, pytest.raises(ServerUnavailable, match="could not be reached") as error:
+        client.checkout("co_1")
+    assert (error.value.status, error.value.retry_after) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (400, "invalid", Problem),
+        (401, "unauthorized", WrongKey),
+        (404, "not_found", NotFound),
+        (409, "not_open", Conflict),
+        (410, "history_gone", HistoryGone),
+        (422, "reference_used", Conflict),
+        (500, "internal", Problem),
+    ],
+)
+def test_refusals_are_errors(raw: RawGateway, client: Client, status: int, kind: str, error: type[Problem]) -> None:
+    violation = {"field": "amount", "rule": "amount", "text": "must be a number"}
+    raw.answers(problem(status, kind, detail="Why.", state="paid", violations=[violation], next="7.a.b"))
+    with pytest.raises(error) as refused:
+        client.cancel("co_1")
+    assert type(refused.value) is error
+    assert (refused.value.status, refused.value.kind, refused.value.detail) == (status, kind, "Why.")
+    assert (refused.value.state, refused.value.next) == ("paid", "7.a.b")
+    assert [each.field for each in refused.value.violations] == ["amount"]
+    assert "amount: must be a number" in str(refused.value)
+    restored = pickle.loads(pickle.dumps(refused.value))  # noqa: S301 - its own
+    assert str(restored) == str(refused.value)
+    assert len(raw.requests) == 1
+
+
+def test_what_is_not_found_is_none(raw: RawGateway, client: Client) -> None:
+    raw.answers(problem(404, "not_found"), response(404, "<html>Welcome to nginx"))
+    assert client.find_checkout("order 17/ы") is None
+    assert b"GET /v1/checkouts?reference=order+17%2F%D1%8B HTTP" in raw.requests[0]
+    # Another program's 404 says nothing about checkouts.
+    with pytest.raises(BadResponse, match="Welcome to nginx"):
+        client.find_checkout("order-17")
+
+
+@pytest.mark.parametrize(
+    ("answered", "says"),
+    [
+        (response(200, f"<html>{KEY} ct_abc whsec_abc= https://a.kg/pay/abc</html>"), "it is not JSON"),
+        (response(200, "[" * 100_000), "it is not JSON"),
+        (answer([]), "the response is no object"),
+        (answer({"id": KEY}), "reference is missing"),
+        (answer(OPEN | {"amount": 390}), "amount is no str"),
+        (answer(OPEN | {"amount": "NaN"}), "amount is no Decimal"),
+        (answer(OPEN | {"version": True}), "version is no int"),
+        (answer(OPEN | {"expires_at_ms": 10**20}), "expires_at_ms is no datetime"),
+        (answer(OPEN | {"payments": [{"id": "pay_1"}]}), "number is missing"),
+        (response(302, "", f"Location: https://evil.example/{KEY}"), r"redirects to 'https://evil.example/\*\*\*'"),
+        (answer({"type": "about:blank", "title": "No"}, 404), "did not answer as kassa-server does"),
+        (answer({"type": "urn:kassa:problem:invalid"}, 400), "did not answer as kassa-server does"),
+    ],
+)
+def test_odd_answers_are_named(raw: RawGateway, client: Client, answered: Answer, says: str) -> None:
+    raw.answers(answered)
+    with pytest.raises(BadResponse, match=says) as error:
+        client.checkout("co_1")
+    assert len(error.value.text) <= 200
+    assert len(raw.requests) == 1
+    for secret in (KEY, "ct_abc", "whsec_abc", "pay/abc"):
+        assert secret not in str(error.value)
+
+
+def test_a_truncated_answer_is_repeated(raw: RawGateway, client: Client) -> None:
+    raw.answers(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), answer(OPEN))
+    assert client.checkout("co_1").id == OPEN["id"]
+
+
+def drip(connection: socket.socket) -> None:
+    """Sends a byte now and then: each of them comes in time."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n")
+    never = threading.Event()
+    with suppress(OSError):
+        while not never.wait(0.02):
+            connection.sendall(b" ")
+
+
+@pytest.mark.parametrize("answered", [drip, silence])
+def test_a_call_ends_in_time(raw: RawGateway, answered: Answer) -> None:
+    raw.answers(answered)
+    with Client(raw.url, KEY, timeout=0.3) as client, pytest.raises(ServerUnavailable, match="could not be reached"):
+        client.checkout("co_1")
+
+
+def kept(count: int) -> Answer:
+    """Answers a number of requests over one connection, and then closes it without a word."""
+
+    def converse(connection: socket.socket) -> None:
+        content = json.dumps(OPEN).encode()
+        for number in range(count):
+            connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content)
+            if number < count - 1:
+                read_request(connection)
+
+    return converse
+
+
+def test_connections_are_kept_and_made_again(raw: RawGateway, client: Client) -> None:
+    raw.answers(kept(3), kept(1))
+    for connections in (1, 1, 1, 2):
+        client.checkout("co_1")
+        assert len(raw.requests) == connections
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> None:
+    raw.answers(kept(2), kept(1))
+    client.checkout("co_1")
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            client.checkout("co_1")
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    client.checkout("co_1")
+    assert len(raw.requests) == 2
+
+
+def test_many_threads_use_one_client(raw: RawGateway, client: Client) -> None:
+    raw.answers(answer(OPEN))
+    read: list[Checkout] = []
+    threads = [threading.Thread(target=lambda: read.append(client.checkout("co_1"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read) == 8
+
+
+def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    data = {
+        "checkout": "co_1",
+        "reference": "order-17",
+        "amount": "390",
+        "currency": "KGS",
+        "checkout_state": "paid",
+        "version": 1,
+        "number": 1,
+    }
+    event = {"id": "evt_1", "type": "checkout.paid", "timestamp_ms": 1, "data": data}
+    first = answer({"events": [{"cursor": "1.a.b", "event": event}], "next": "1.a.b"})
+    down = [problem(503, "unavailable")] * 4
+    second = answer({"events": [{"cursor": "2.a.b", "event": event}], "next": "2.a.b"})
+    end = answer({"events": [], "next": "2.a.b"})
+    raw.answers(first, *down, second, end)
+    followed = client.events(follow=True, interval=0, limit=7)
+    with caplog.at_level(logging.WARNING, "kassa"):
+        assert [next(followed).cursor for _ in range(2)] == ["1.a.b", "2.a.b"]
+    assert "answered HTTP 503" in caplog.text
+    asked = [request.split()[1] for request in raw.requests]
+    assert asked[:2] == [b"/v1/events?after=0&limit=7", b"/v1/events?after=1.a.b&limit=7"]
+    assert [each.cursor for each in client.events("2.a.b")] == []
+    client.close()
+    assert list(followed) == []
+    with pytest.raises(ServerError, match="closed"):
+        next(client.events())
+
+
+def test_a_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> None:
+    raw.answers(problem(410, "history_gone", next="5.a.b"))
+    with pytest.raises(HistoryGone, match=r"Read on from the cursor '5\.a\.b'") as error:
+        next(client.events("9.a.b", follow=True))
+    assert error.value.next == "5.a.b"
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "says"),
+    [
+        ("", KEY, "url must begin with"),
+        ("ftp://shop.kg", KEY, "url must begin with"),
+        ("https://", KEY, "url must begin with"),
+        ("https://shop.kg:99999", KEY, "url must be"),
+        ("https://me:secret@shop.kg", KEY, "url must have no user name"),
+        ("https://shop.kg/?a=b", KEY, "url must have no"),
+        ("https://shop.kg", "", "api_key must not be empty"),
+        ("https://shop.kg", f"{KEY}\n", "no spaces, line breaks"),
+        ("https://shop.kg", "ключ", "no spaces, line breaks"),
+    ],
+)
+def test_wrong_settings_are_named(url: str, key: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says) as error:
+        Client(url, key)
+    for secret in ("secret", key.strip() or "secret"):
+        assert secret not in str(error.value)
+
+
+def test_a_float_is_no_amount(client: Client) -> None:
+    amount: Any = 0.1
+    with pytest.raises(TypeError, match="amount is a Decimal, an int or a str, not float"):
+        client.open_checkout("order-17", amount, "Honey", "https://shop.example.kg")
+
+
+def test_the_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KASSA_API_KEY", raising=False)
+    monkeypatch.setenv("KASSA_SERVER_URL", "https://pay.shop.example.kg/")
+    with pytest.raises(ValueError, match="KASSA_API_KEY is not set"):
+        Client.from_environment()
+    monkeypatch.setenv("KASSA_API_KEY", KEY)
+    client = Client.from_environment(timeout=5)
+    assert repr(client) == "Client('https://pay.shop.example.kg')"
+    assert repr(AsyncClient.from_environment()) == "AsyncClient('https://pay.shop.example.kg')"
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(client)
+
+
+def test_tls_trusts_a_file_of_certificates(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with RawGateway(context) as raw:
+        raw.answers(answer(OPEN))
+        with Client(raw.url, KEY, ca_file=tmp_path / "ca.pem") as client:
+            assert client.checkout("co_1").id == OPEN["id"]
+        with Client(raw.url, KEY) as client, pytest.raises(ServerUnavailable, match="certificate verify failed"):
+            client.checkout("co_1")
+    assert len(raw.requests) == 1
+
+
+def test_async_calls_are_the_same(raw: RawGateway) -> None:
+    async def use() -> None:
+        async with AsyncClient(raw.url, KEY, timeout=PATIENCE) as client:
+            raw.answers(answer(OPEN))
+            opened = await client.open_checkout("order-17", 390, "Honey", "https://shop.example.kg")
+            assert (opened, opened) == tuple(await asyncio.gather(client.checkout("co_1"), client.cancel("co_1")))
+            raw.answers(answer({"events": [], "next": "0"}))
+            assert [each async for each in client.events()] == []
+            raw.answers(problem(409, "under_way"))
+            with pytest.raises(Conflict):
+                await client.cancel("co_1")
+
+    asyncio.run(use())
+
+
+def test_a_cancelled_task_ends_its_request(raw: RawGateway) -> None:
+    gone = threading.Event()
+
+    def until_it_leaves(connection: socket.socket) -> None:
+        silence(connection)
+        gone.set()
+
+    async def use() -> None:
+        raw.answers(until_it_leaves)
+        async with AsyncClient(raw.url, KEY, timeout=timedelta(days=1), threads=1) as client:
+            task = asyncio.create_task(client.wait_for_change("co_1", 1, wait=60))
+            await asyncio.to_thread(raw.received.acquire)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(gone.wait, PATIENCE)
+            # Its thread is free again.
+            raw.answers(answer(OPEN))
+            await client.checkout("co_1")
+
+    asyncio.run(use())
+    assert len(raw.requests) == 2
+
+
+def test_the_native_library_is_not_loaded() -> None:
+    program = (
+        "import sys, kassa.server, kassa.server.testing as t; s = 'whsec_' + 'A' * 32; e = t.sign_event(s);"
+        "kassa.server.verify_event(e.body, e.headers, s); kassa.server.Client('http://127.0.0.1', 'ak_1');"
+        "sys.exit(any(name in sys.modules for name in ('kassa._core', 'kassa._native', 'ctypes')))"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
