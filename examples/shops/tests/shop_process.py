@@ -155,8 +155,18 @@ class ShopProcess:
         also: str = "",
     ) -> int:
         """Sends an event; the status of the answer."""
-        body = json.dumps({"id": event_id, "type": kind, "data": {"reference": reference}}, separators=(",", ":"))
         at = int(time.time()) - age
+        data = {
+            "checkout": "co_1",
+            "reference": reference,
+            "amount": "390",
+            "currency": "KGS",
+            "checkout_state": "paid",
+            "version": 1,
+            "number": 1,
+        }
+        told = {"id": event_id, "type": kind, "timestamp_ms": at * 1000, "data": data}
+        body = json.dumps(told, separators=(",", ":"))
         headers = {
             "Content-Type": "application/json",
             "webhook-id": event_id,
