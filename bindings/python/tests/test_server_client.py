@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import socket
 import ssl
 import subprocess
@@ -37,6 +38,7 @@ from kassa.server import (
     ServerUnavailable,
     WrongKey,
 )
+from kassa.server.testing import sign_event
 
 KEY = "ak_0123_the-key-of-the-tests"
 DESCRIPTION = json.loads((Path(__file__).parents[3] / "docs/interfaces/server.json").read_text())
@@ -337,7 +339,7 @@ def test_the_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> No
 def test_tls_trusts_a_file_of_certificates(tmp_path: Path) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.issue_cert("127.0.0.1").configure_cert(context)  # pyright: ignore[reportUnknownMemberType]
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     with RawGateway(context) as raw:
         raw.answers(answer(OPEN))
@@ -346,6 +348,26 @@ def test_tls_trusts_a_file_of_certificates(tmp_path: Path) -> None:
         with Client(raw.url, KEY) as client, pytest.raises(ServerUnavailable, match="certificate verify failed"):
             client.checkout("co_1")
     assert len(raw.requests) == 1
+
+
+def test_the_readmes_shop_runs(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    [program] = (block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "verify_event" in block)
+    secret = f"whsec_{'A' * 32}"
+    for name, value in (("SERVER_URL", raw.url), ("API_KEY", KEY), ("EVENTS_SECRET", secret)):
+        monkeypatch.setenv(f"KASSA_{name}", value)
+    delivered: list[str] = []
+    shop: dict[str, Any] = {"deliver": delivered.append}
+    exec(program, shop)  # noqa: S102
+    raw.answers(answer(OPEN, 201))
+    assert shop["buy"]("order-17") == OPEN["page_url"]
+    assert json.loads(raw.requests[0].partition(b"\r\n\r\n")[2])["reference"] == "order-17"
+    kinds = ["payment.charged", "checkout.paid", "of.a.newer.server"]
+    for made in [sign_event(secret, kind, reference="order-17") for kind in kinds]:
+        assert shop["take"](made.body, made.headers) == 204
+    forged = sign_event(f"whsec_{'B' * 32}", reference="order-18")
+    assert shop["take"](forged.body, forged.headers) == 401
+    assert delivered == ["order-17"]
 
 
 def test_async_calls_are_the_same(raw: RawGateway) -> None:

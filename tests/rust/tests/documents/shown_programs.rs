@@ -44,7 +44,7 @@ const FILES: [(&str, &str); 19] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 44] = [
+const BLOCKS: [(&str, &str, usize, &str); 45] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -55,6 +55,7 @@ const BLOCKS: [(&str, &str, usize, &str); 44] = [
     ("bindings/python-server/README.md", "sh", 1, "scripts/python/build-server-wheel"),
     ("bindings/python/README.md", "python", 1, "bindings/python/tests/test_checkout.py"),
     ("bindings/python/README.md", "python", 4, "bindings/python/tests/test_docs.py"),
+    ("bindings/python/README.md", "python", 1, "bindings/python/tests/test_server_client.py"),
     ("bindings/python/README.md", "sh", 1, "bindings/python/tests/test_docs.py"),
     ("bindings/swift/README.md", "swift", 3, "bindings/swift/Tests/KassaCheckoutTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "bindings/swift/Tests/KassaSandboxTests/ReadmeTests.swift"),
