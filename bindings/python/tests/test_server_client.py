@@ -73,12 +73,13 @@ def client(raw: RawGateway) -> Iterator[Client]:
 
 @pytest.mark.parametrize("name", CHECKOUTS)
 def test_the_examples_of_the_interface_are_read(raw: RawGateway, client: Client, name: str) -> None:
-    told = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
+    told: dict[str, Any] = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
     raw.answers(answer(told))
     checkout = client.checkout("co_1")
     assert (checkout.id, checkout.amount, checkout.state) == (told["id"], Decimal(390), "of a newer server")
     assert int(checkout.opened_at.timestamp() * 1000) == told["opened_at_ms"]
-    assert [payment.id for payment in checkout.payments] == [payment["id"] for payment in told["payments"]]
+    payments: list[dict[str, Any]] = told["payments"]
+    assert [payment.id for payment in checkout.payments] == [payment["id"] for payment in payments]
     assert pickle.loads(pickle.dumps(checkout)) == checkout  # noqa: S301 - its own
     # Whoever knows the page can pay there.
     assert str(told["page_url"]) not in repr(checkout)
@@ -235,6 +236,7 @@ def test_connections_are_kept_and_made_again(raw: RawGateway, client: Client) ->
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> None:
     raw.answers(kept(2), kept(1))
     client.checkout("co_1")
@@ -305,6 +307,7 @@ def test_a_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> Non
         ("https://shop.kg:99999", KEY, "url must be"),
         ("https://me:secret@shop.kg", KEY, "url must have no user name"),
         ("https://shop.kg/?a=b", KEY, "url must have no"),
+        ("https://shop.kg/a b", KEY, "url must have no"),
         ("https://shop.kg", "", "api_key must not be empty"),
         ("https://shop.kg", f"{KEY}\n", "no spaces, line breaks"),
         ("https://shop.kg", "ключ", "no spaces, line breaks"),
@@ -315,6 +318,22 @@ def test_wrong_settings_are_named(url: str, key: str, says: str) -> None:
         Client(url, key)
     for secret in ("secret", key.strip() or "secret"):
         assert secret not in str(error.value)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_a_timeout_is_a_time(timeout: float) -> None:
+    with pytest.raises(ValueError, match="timeout must be more than 0 s"):
+        Client("https://shop.kg", KEY, timeout=timeout)
+
+
+def test_the_scheme_counts_in_any_case(raw: RawGateway) -> None:
+    """What is written in capitals is not sent in the clear."""
+    raw.answers(hang_up)
+    url = raw.url.replace("http:", "HTTPS:")
+    with Client(url, KEY, timeout=0.3) as client, pytest.raises(ServerUnavailable):
+        client.checkout("co_1")
+    assert KEY.encode() not in b"".join(raw.requests)
+    assert repr(client) == f"Client({raw.url.replace('http:', 'https:')!r})"
 
 
 def test_a_float_is_no_amount(client: Client) -> None:
@@ -381,6 +400,22 @@ def test_async_calls_are_the_same(raw: RawGateway) -> None:
             raw.answers(problem(409, "under_way"))
             with pytest.raises(Conflict):
                 await client.cancel("co_1")
+
+    asyncio.run(use())
+
+
+def test_close_ends_calls_that_wait(raw: RawGateway) -> None:
+    async def use() -> None:
+        raw.answers(silence)
+        client = AsyncClient(raw.url, KEY, timeout=timedelta(hours=1), threads=1)
+        calls = [asyncio.create_task(client.checkout("co_1")) for _ in range(2)]
+        await asyncio.to_thread(raw.received.acquire)
+        await client.close()
+        for outcome in await asyncio.gather(*calls, return_exceptions=True):
+            assert isinstance(outcome, ServerError)
+        with pytest.raises(ServerError, match="closed"):
+            await client.checkout("co_1")
+        assert [each async for each in client.events(follow=True)] == []
 
     asyncio.run(use())
 

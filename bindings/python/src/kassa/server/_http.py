@@ -41,8 +41,11 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
 """Seconds of the backoff: the pause doubles from the first one, and up to half of it is left out at random (jitter)."""
 CONNECTING = 5.0
 """Seconds after which the next address of a host is tried."""
+LONGEST_TIMEOUT = 24 * 60 * 60.0
+"""Seconds; a socket takes no unlimited time."""
 LARGEST = 32 * 1024 * 1024
 """Bytes of a response. A page of 1,000 events has about one million."""
+DEFAULT_PORTS = {"http": 80, "https": 443}
 KEPT = 16
 """Idle connections."""
 PASSING = frozenset({408, 429, 502, 503, 504})
@@ -156,14 +159,15 @@ class Transport:
     """Sends requests to one server. Any number of threads can use it, also after a fork."""
 
     def __init__(self, url: str, api_key: str, timeout: float, tls: ssl.SSLContext | None) -> None:
-        self.url, host, port, self._path = address_of(url)
+        scheme, host, port, self._path = address_of(url)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"{scheme}://{shown}{'' if port == DEFAULT_PORTS[scheme] else f':{port}'}{self._path}"
         # The text of the key is not told: it may be another secret.
         if not api_key or not re.fullmatch(r"[!-~]+", api_key):
             raise ValueError("api_key must not be empty, and has no spaces, line breaks or letters beyond ASCII")
-        if not timeout > 0:
-            raise ValueError("timeout must be more than 0 s")
-        is_tls = self.url.startswith("https:")
-        self._at = host, port, (tls or ssl.create_default_context()) if is_tls else None
+        if not 0 < timeout <= LONGEST_TIMEOUT:
+            raise ValueError("timeout must be more than 0 s, and at most a day")
+        self._at = host, port, (tls or ssl.create_default_context()) if scheme == "https" else None
         self._key = api_key
         self._timeout = timeout
         self._idle: deque[Connection] = deque()
@@ -299,10 +303,10 @@ class Transport:
 
 
 def address_of(url: str) -> tuple[str, str, int, str]:
-    """An address without a slash at its end; its host, port and path."""
+    """The scheme of an address, its host, its port, and its path without a slash at the end."""
     try:
         parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        port = parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
     except ValueError as error:
         raise ValueError(f"url must be the server's address, such as https://pay.shop.example.kg: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -310,4 +314,4 @@ def address_of(url: str) -> tuple[str, str, int, str]:
     # It may hold a password, so it is not told.
     if parts.username is not None or parts.query or parts.fragment or not re.fullmatch("[!-~]*", parts.path):
         raise ValueError("url must have no user name, no query, no # and no spaces")
-    return url.rstrip("/"), parts.hostname, port, parts.path.rstrip("/")
+    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from ._http import Cancellation, cancellation
 from .client import Client, logger, seconds, settings_of_environment
-from .errors import ServerUnavailable
+from .errors import ServerError, ServerUnavailable
 from .values import Checkout, EventAt, EventPage, Payment, Token
 
 T = TypeVar("T")
@@ -26,7 +26,8 @@ class AsyncClient:
             checkout = await client.open_checkout("order-17", 390, "Two tickets", return_url="https://shop.example.kg/paid")
 
     Calls run in threads of its own: at most ``threads`` at once, the others wait for their turn. A cancelled task ends its
-    request at once. The server may have executed it: the same reference opens no second checkout.
+    request at once. The server may have executed it: the same reference opens no second checkout. A forked process makes its
+    own client.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class AsyncClient:
         """
         self._client = Client(url, api_key, timeout=timeout, ca_file=ca_file, ssl_context=ssl_context)
         self._threads = ThreadPoolExecutor(threads, "kassa-server")
+        self._calls: set[Cancellation] = set()
 
     @classmethod
     def from_environment(cls, **settings: Any) -> "AsyncClient":
@@ -52,9 +54,11 @@ class AsyncClient:
         return cls(*settings_of_environment(), **settings)
 
     async def close(self) -> None:
-        """Closes its connections and threads, and ends `events` that follow the history. Further calls raise an error."""
+        """Ends its calls, its connections and threads, and `events` that follow. Further calls raise a `ServerError`."""
         self._client.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for call in tuple(self._calls):
+            call.cancel()
+        self._threads.shutdown(wait=False)
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -66,15 +70,19 @@ class AsyncClient:
         return repr(self._client).replace("Client", type(self).__name__, 1)
 
     async def _run(self, function: Callable[..., T], *given: Any, **named: Any) -> T:
+        if self._client.is_closed:
+            raise ServerError("the client is closed")
         call = Cancellation()
         context = contextvars.copy_context()
         context.run(cancellation.set, call)
+        self._calls.add(call)
         try:
             work = partial(context.run, partial(function, *given, **named))
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        except asyncio.CancelledError:
+        finally:
+            # If it has not ended, the task was cancelled.
             call.cancel()
-            raise
+            self._calls.discard(call)
 
     async def open_checkout(
         self,
