@@ -198,7 +198,7 @@ class Transport:
         sent = None if body is None else json.dumps(body).encode()
         status, location, text = self._send(method, asked, sent, wait, can_repeat=can_repeat)
         if 300 <= status < 400:
-            detail = f"{self.url} redirects to {location!r}; set the address at which kassa-server itself answers"
+            detail = f"{self.url} redirects to {location[:200]!r}; set the address at which kassa-server itself answers"
             raise self._bad(detail, status, text)
         if status >= 400:
             raise self._refusal(status, text)
@@ -233,6 +233,10 @@ class Transport:
                 failure = ServerUnavailable(f"{self.url} could not be reached: {str(error) or type(error).__name__}")
                 failure.__cause__ = error
                 can_repeat = can_repeat and not isinstance(error, ssl.SSLCertVerificationError)
+            except BaseException:
+                # Ctrl-C, or a greenlet that is killed: an answer may be on its way, for nobody.
+                connection.close()
+                raise
             else:
                 if status not in PASSING:
                     return status, location, text
@@ -260,10 +264,11 @@ class Transport:
         # A reader of a limited number of bytes is not told that the connection ended before.
         if response.length and len(text) < LARGEST:
             raise IncompleteRead(text, response.length)
-        if response.will_close or not response.isclosed() or self.closed.is_set():
-            connection.close()
-        elif len(self._idle) < KEPT:
+        is_usable = not response.will_close and response.isclosed() and not self.closed.is_set()
+        if is_usable and len(self._idle) < KEPT:
             self._idle.append(connection)
+        else:
+            connection.close()
         location, after = response.getheader("Location", ""), response.getheader("Retry-After", "")
         return response.status, location, after, text.decode(errors="replace")
 
