@@ -46,7 +46,12 @@ class ReadmeTest(private val sandbox: Sandbox) {
         val shown = listOf("README.md", "kassa-sandbox/README.md").flatMap { readme ->
             Regex("```(?:kotlin|java)\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(textOf(readme)).map { it.groupValues[1] }
         }
-        val files = listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt").map { "kassa/src/test/kotlin/dev/kassa/readme/$it" } + listOf(
+        val files = listOf(
+            "kassa/src/test/kotlin/dev/kassa/readme/FirstProgram.kt",
+            "kassa-client/src/test/kotlin/dev/kassa/client/HoneyShop.kt",
+            "kassa-client/src/test/java/dev/kassa/client/JavaShop.java",
+            "kassa/src/test/kotlin/dev/kassa/readme/PaymentScreen.kt",
+            "kassa/src/test/kotlin/dev/kassa/readme/Worker.kt",
             "kassa/src/test/java/dev/kassa/java/ReadmeProgram.java",
             "kassa/src/test/kotlin/dev/kassa/readme/Serializers.kt",
             "kassa/src/smoke/module/module-info.java",

@@ -1,0 +1,189 @@
+package dev.kassa.client
+
+import com.sun.net.httpserver.HttpExchange
+import com.sun.net.httpserver.HttpServer
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import java.math.BigDecimal
+import java.net.InetAddress
+import java.net.InetSocketAddress
+import java.net.ServerSocket
+import java.time.Duration
+import java.util.concurrent.CopyOnWriteArrayList
+import java.util.concurrent.Executors
+
+private const val KEY = "a-very-secret-key"
+
+/** Repetitions, redirects and odd responses: a local server sends what the real one does not send when it is told to. */
+class HttpTest {
+    private val requests = CopyOnWriteArrayList<String>()
+    private var respond: (HttpExchange, Int) -> Unit = { exchange, _ -> exchange.send(500, "") }
+    private val threads = Executors.newCachedThreadPool()
+    private val server = HttpServer.create(InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0).apply {
+        executor = threads
+        createContext("/") { exchange ->
+            requests += "${exchange.requestMethod} ${exchange.requestURI}"
+            exchange.requestBody.readAllBytes()
+            respond(exchange, requests.size)
+            exchange.close()
+        }
+        start()
+    }
+    private val url = "http://127.0.0.1:${server.address.port}"
+    private val client = KassaClient(url, KEY, timeout = Duration.ofSeconds(30))
+    private val order = NewCheckout("order-1", BigDecimal("390"), "Honey", "https://shop.example.kg/")
+
+    @AfterEach
+    fun stop() {
+        server.stop(0)
+        threads.shutdownNow()
+    }
+
+    private fun HttpExchange.send(status: Int, body: String, vararg headers: Pair<String, String>) {
+        headers.forEach { (name, value) -> responseHeaders.add(name, value) }
+        val bytes = body.toByteArray()
+        sendResponseHeaders(status, if (bytes.isEmpty()) -1 else bytes.size.toLong())
+        if (bytes.isNotEmpty()) responseBody.write(bytes)
+    }
+
+    @Test
+    fun `a busy server is asked again`() {
+        val busy = listOf(503, 429, 408, 502, 504)
+        respond = { exchange, number ->
+            if (number <= busy.size) exchange.send(busy[number - 1], "busy") else exchange.send(200, CHECKOUT)
+        }
+        assertEquals("order-17", client.openCheckout(order).reference)
+        assertEquals(List(6) { "POST /v1/checkouts" }, requests.toList())
+    }
+
+    @Test
+    fun `a broken connection is repeated`() {
+        respond = { exchange, number -> if (number > 2) exchange.send(200, CHECKOUT) }
+        assertEquals(CHECKOUT_ID, client.checkout(CHECKOUT_ID).id)
+        assertEquals(3, requests.size)
+    }
+
+    @Test
+    fun `what is not safe is sent once`() {
+        respond = { exchange, _ -> exchange.send(503, "", "Retry-After" to "0") }
+        val failed = assertThrows<KassaClientException.Unavailable> { client.newToken(CHECKOUT_ID) }
+        assertEquals(503, failed.status)
+        assertEquals(1, failed.attempts)
+        assertTrue("whether it was carried out is unknown" in failed.message!!, failed.message)
+        assertThrows<KassaClientException.Unavailable> { client.resolvePayment("pay_1", Outcome.CHARGED, "seen", "Aida") }
+        assertEquals(2, requests.size)
+    }
+
+    @Test
+    fun `the time limit holds for the whole call`() {
+        val hasty = KassaClient(url, KEY, timeout = Duration.ofMillis(400))
+        respond = { exchange, _ -> exchange.send(503, "", "Retry-After" to "30") }
+        val began = System.nanoTime()
+        assertEquals(1, assertThrows<KassaClientException.Unavailable> { hasty.checkout(CHECKOUT_ID) }.attempts)
+        respond = { exchange, _ ->
+            exchange.sendResponseHeaders(200, 1000)
+            exchange.responseBody.run { write('{'.code); flush() }
+            Thread.sleep(60_000) // the rest of the body never comes
+        }
+        val slow = assertThrows<KassaClientException.Unavailable> { hasty.checkout(CHECKOUT_ID) }
+        assertTrue("did not answer within 400 ms" in slow.message!!, slow.message)
+        assertTrue(Duration.ofNanos(System.nanoTime() - began) < Duration.ofSeconds(25))
+    }
+
+    @Test
+    fun `nobody listens`() {
+        val port = ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { it.localPort }
+        val nobody = KassaClient("http://127.0.0.1:$port", KEY, timeout = Duration.ofMillis(700))
+        val failed = assertThrows<KassaClientException.Unavailable> { nobody.newToken(CHECKOUT_ID) }
+        assertTrue(failed.attempts > 1, "$failed") // nothing was sent, so it is safe
+        assertTrue("http://127.0.0.1:$port could not be reached" in failed.message!!, failed.message)
+    }
+
+    @Test
+    fun `a redirect is not followed`() {
+        respond = { exchange, _ -> exchange.send(307, "", "Location" to "$url/elsewhere") }
+        val failed = assertThrows<KassaClientException.BadResponse> { client.openCheckout(order) }
+        assertEquals(307, failed.status)
+        assertEquals(1, requests.size)
+    }
+
+    @Test
+    fun `odd responses are shown, without secrets`() {
+        val page = CHECKOUT.replace(""""state":"open",""", "").replace("\"id\"", "\"ct_0123\": \"$KEY\", \"id\"")
+        val odd = listOf(
+            200 to "<html>a proxy's page ${"x".repeat(1000)}",
+            200 to "[]",
+            200 to page,
+            200 to "$KEY ct_01234 whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw= $url/pay/9d2e41f07c",
+            404 to "not here",
+            404 to """{"type": "about:blank", "status": 404}""",
+            500 to """{"violations": [1]}""",
+        )
+        for ((status, body) in odd) {
+            respond = { exchange, _ -> exchange.send(status, body) }
+            val failed = assertThrows<KassaClientException.BadResponse> { client.findCheckout("order-1") }
+            assertEquals(status, failed.status)
+            val message = failed.message!!
+            for (secret in listOf(KEY, "ct_0123", "MfKQ9r8", "9d2e41f0")) assertFalse(secret in message, message)
+            assertTrue(message.length < 500 && "GET /v1/checkouts" in message, message)
+        }
+        respond = { exchange, _ -> exchange.send(200, page) }
+        val lacking = assertThrows<KassaClientException.BadResponse> { client.checkout(CHECKOUT_ID) }
+        assertTrue("`state` is no text" in lacking.message!!, lacking.message)
+    }
+
+    @Test
+    fun `what a newer server adds is read over`() {
+        val words = CHECKOUT.replace("\"open\"", "\"frozen\"").replace("\"qr\"", "\"barter\"")
+        val newer = words.replaceFirst("{", """{"new": {"a": [1]}, """)
+        respond = { exchange, _ -> exchange.send(200, newer) }
+        val checkout = client.checkout(CHECKOUT_ID)
+        assertEquals("frozen", checkout.state)
+        assertEquals(listOf("barter"), checkout.methods)
+        assertFalse(checkout.isPaid)
+        assertTrue("\"new\"" in checkout.json)
+    }
+
+    @Test
+    fun `a restored history says where to read on`() {
+        val gone = """{"type": "urn:kassa:problem:history_gone", "title": "Gone", "status": 410, "next": "7.a.bcdefghijklmnopa"}"""
+        respond = { exchange, _ -> exchange.send(410, gone) }
+        val error = assertThrows<KassaClientException.HistoryGone> { client.events("9.a.bcdefghijklmnopa").first() }
+        assertEquals("7.a.bcdefghijklmnopa", error.next)
+        assertTrue("read on after it" in error.message!!, error.message)
+    }
+
+    @Test
+    fun `an interrupt ends the wait`() {
+        respond = { _, _ -> Thread.sleep(60_000) }
+        Thread.currentThread().interrupt()
+        assertThrows<KassaClientException.Interrupted> { client.checkout(CHECKOUT_ID) }
+        assertTrue(Thread.interrupted())
+    }
+
+    @Test
+    fun `settings that cannot work are refused`() {
+        val host = "pay.example.kg"
+        for (wrong in listOf("", host, "ftp://$host", "https://u:p@$host", "https://$host/?a=1", "https://$host#a", "http:// ")) {
+            val message = assertThrows<IllegalArgumentException> { KassaClient(wrong, KEY) }.message!!
+            assertTrue(message.startsWith("url: "), message)
+        }
+        for (wrong in listOf("", "$KEY\n", "$KEY é", "a $KEY")) {
+            val message = assertThrows<IllegalArgumentException> { KassaClient(url, wrong) }.message!!
+            assertTrue(message.startsWith("apiKey: ") && KEY !in message, message)
+        }
+        assertThrows<IllegalArgumentException> { KassaClient(url, KEY, Duration.ZERO) }
+        assertThrows<IllegalArgumentException> { client.checkout("") }
+    }
+
+    private companion object {
+        const val CHECKOUT_ID = "co_7c1e05b893f44d2aa6d05e381b9fc247"
+        const val CHECKOUT = """{"id":"$CHECKOUT_ID","reference":"order-17","amount":"390","currency":"KGS","description":"Honey",""" +
+            """"methods":["qr"],"return_url":"https://shop.example.kg/paid","state":"open","version":0,""" +
+            """"expires_at_ms":1767207600000,"metadata":{},"opened_at_ms":1767204000000,"page_url":null,"paid_by":null,"is_overpaid":false,"payments":[]}"""
+    }
+}
