@@ -97,7 +97,7 @@ class HttpTest {
     @Test
     fun `nobody listens`() {
         val port = ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { it.localPort }
-        val nobody = KassaClient("http://127.0.0.1:$port", KEY, timeout = Duration.ofMillis(700))
+        val nobody = KassaClient("http://127.0.0.1:$port", KEY, timeout = Duration.ofSeconds(2))
         val failed = assertThrows<KassaClientException.Unavailable> { nobody.newToken(CHECKOUT_ID) }
         assertTrue(failed.attempts > 1, "$failed") // nothing was sent, so it is safe
         assertTrue("http://127.0.0.1:$port could not be reached" in failed.message!!, failed.message)
