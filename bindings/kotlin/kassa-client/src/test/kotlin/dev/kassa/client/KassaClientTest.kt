@@ -21,7 +21,7 @@ class KassaClientTest(private val server: KassaServer) {
         NewCheckout(reference, BigDecimal("390.0000"), "Honey", returnUrl = "https://shop.example.kg/paid")
 
     @Test
-    fun `a checkout is opened once, found and cancelled`() {
+    fun `a checkout is opened once and cancelled`() {
         val wanted = order("calls-1").copy(lifetime = Duration.ofHours(2)).withMethods(PaymentMethod.QR).withMetadata("cart", "81")
         val opened = client.openCheckout(wanted)
         assertEquals(opened, client.openCheckout(wanted))
