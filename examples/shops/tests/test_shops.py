@@ -69,6 +69,15 @@ def test_an_event_that_comes_twice_delivers_once(shop: ShopProcess) -> None:
     assert shop.deliveries(reference) == 1
 
 
+def test_another_event_about_a_delivered_order_delivers_nothing(shop: ShopProcess) -> None:
+    """As after a restore of the server, which finds the charge again and gives its event a new identifier."""
+    reference, _ = shop.buy()
+    assert [shop.tell(reference, event_id=new_id()) // 100 for _ in range(2)] == [2, 2]
+    # Its answer can come before the log is written.
+    wait_until(lambda: shop.deliveries(reference) > 0, shop.log)
+    assert shop.deliveries(reference) == 1
+
+
 def test_other_events_deliver_nothing(shop: ShopProcess) -> None:
     reference, _ = shop.buy()
     for kind in ("payment.charged", "checkout.expired", "checkout.overpaid"):

@@ -11,7 +11,7 @@
     def take(request):  # what the server sends to events.url
         event = verify_event(request.body, request.headers, events_secret)
         if event.is_paid:
-            deliver(event.reference)  # once for each event.id
+            deliver(event.reference)  # once for each order
 
 `Client` is blocking; `AsyncClient` has the same methods for asyncio. It needs the standard library alone, and loads nothing of
 Kassa's native library. To sign events in your own tests, use `kassa.server.testing.sign_event`.

@@ -43,10 +43,11 @@ def verify_event(
     * ``tolerance``: how far the time of sending may be from now, to either side (a `timedelta`, or seconds)
     * ``now``: the time to compare with (a `datetime` with a time zone, or seconds since 1970), for tests
 
-    An event can come twice, with the same ``event.id``. Answer with 2xx after the transaction that deals with it:
+    An event can come twice, with the same ``event.id``, and after a restore of the server with a new one: deliver once for each
+    order. Answer with 2xx after the transaction that deals with it:
 
         event = verify_event(request.get_data(), request.headers, os.environ["KASSA_EVENTS_SECRET"])
-        if event.is_paid:
+        if event.is_paid and not is_delivered(event.reference):
             deliver(event.reference)
     """
     if isinstance(body, str):
