@@ -13,6 +13,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -65,6 +66,12 @@ def problem(status: int, kind: str, **members: object) -> Answer:
     return answer({"type": f"urn:kassa:problem:{kind}", "title": "No.", "status": status, **members}, status)
 
 
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kassa.server._http.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("kassa.server._http.LONGEST_PAUSE", 0.01)
+
+
 @pytest.fixture
 def client(raw: RawGateway) -> Iterator[Client]:
     with Client(raw.url, KEY, timeout=timedelta(seconds=PATIENCE)) as client:
@@ -114,7 +121,7 @@ def test_the_attempts_are_counted(raw: RawGateway, client: Client, call: str) ->
         CALLS[call](client)
     assert error.value.status == 503
     # A person's decision is sent once.
-    assert len(raw.requests) == (1 if call == "resolve" else 4)
+    assert len(raw.requests) == (1 if call == "resolve" else 8)
 
 
 def test_a_long_retry_after_is_told_at_once(raw: RawGateway, client: Client) -> None:
@@ -140,7 +147,6 @@ def test_nobody_listens() -> None:
         (409, "not_open", Conflict),
         (410, "history_gone", HistoryGone),
         (422, "reference_used", Conflict),
-        (500, "internal", Problem),
     ],
 )
 def test_refusals_are_errors(raw: RawGateway, client: Client, status: int, kind: str, error: type[Problem]) -> None:
@@ -159,12 +165,83 @@ def test_refusals_are_errors(raw: RawGateway, client: Client, status: int, kind:
 
 
 def test_what_is_not_found_is_none(raw: RawGateway, client: Client) -> None:
-    raw.answers(problem(404, "not_found"), response(404, "<html>Welcome to nginx"))
+    raw.answers(problem(404, "not_found", detail="There is no such checkout."), response(404, "<html>Welcome to nginx"))
     assert client.find_checkout("order 17/ы") is None
     assert b"GET /v1/checkouts?reference=order+17%2F%D1%8B HTTP" in raw.requests[0]
     # Another program's 404 says nothing about checkouts.
     with pytest.raises(BadResponse, match="Welcome to nginx"):
         client.find_checkout("order-17")
+    # Neither does that of a path that the server does not know.
+    raw.answers(problem(404, "not_found"))
+    with pytest.raises(NotFound):
+        client.find_checkout("order-17")
+
+
+def test_a_failure_of_the_server_leaves_the_outcome_open(raw: RawGateway, client: Client) -> None:
+    raw.answers(problem(500, "internal", detail="Why."))
+    with pytest.raises(ServerUnavailable, match="answered HTTP 500: Why") as error:
+        client.cancel("co_1")
+    assert error.value.status == 500
+    assert len(raw.requests) == 1
+
+
+def test_a_lost_history_without_a_cursor_is_odd(raw: RawGateway, client: Client) -> None:
+    raw.answers(problem(410, "history_gone"))
+    with pytest.raises(BadResponse, match="next is missing"):
+        next(client.events("9.a.b"))
+
+
+def echo(connection: socket.socket) -> None:
+    """What the peer answers with instead of HTTP: the request itself."""
+    connection.sendall(f"Authorization: Bearer {KEY}\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("answered", "error", "says"),
+    [
+        (echo, ServerUnavailable, "did not answer with HTTP"),
+        (hang_up, ServerUnavailable, "closed the connection without a response"),
+        (response(503, KEY), ServerUnavailable, "HTTP 503"),
+        (response(200, KEY), BadResponse, "it is not JSON"),
+        (answer({"id": KEY}), BadResponse, "reference is missing"),
+        (response(302, KEY, f"Location: https://evil.example/{KEY}"), BadResponse, "redirects"),
+        (problem(409, "not_open", detail=KEY), Conflict, "not_open"),
+    ],
+)
+def test_no_frame_shows_the_key(raw: RawGateway, answered: Answer, error: type[ServerError], says: str) -> None:
+    """As error trackers do: the local variables of every frame, printed."""
+    raw.answers(answered)
+    with Client(raw.url, KEY, timeout=PATIENCE) as client, pytest.raises(error, match=says) as caught:
+        client.checkout("co_1")
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert KEY not in "".join(shown.format())
+
+
+def test_no_frame_of_an_interrupted_call_shows_the_key(
+    raw: RawGateway, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: object) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kassa.server._http.Connection.left", interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        client.checkout("co_1")
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert KEY not in "".join(shown.format())
+    assert raw.requests == []
+
+
+@pytest.mark.parametrize("make", [Client, AsyncClient])
+@pytest.mark.parametrize("settings", [{"url": ""}, {"timeout": 0}, {"api_key": f"{KEY} "}])
+def test_no_frame_of_a_wrong_setting_shows_the_key(make: type[Client], settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must") as caught:
+        make(**({"url": "https://shop.kg", "api_key": KEY} | settings))
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    # The first frame is the test's own.
+    inner = "".join(str(frame.locals) for frame in shown.stack[1:])
+    assert inner
+    assert KEY not in inner
 
 
 @pytest.mark.parametrize(
@@ -211,7 +288,10 @@ def drip(connection: socket.socket) -> None:
 @pytest.mark.parametrize("answered", [drip, silence])
 def test_a_call_ends_in_time(raw: RawGateway, answered: Answer) -> None:
     raw.answers(answered)
-    with Client(raw.url, KEY, timeout=0.3) as client, pytest.raises(ServerUnavailable, match="could not be reached"):
+    with (
+        Client(raw.url, KEY, timeout=0.3) as client,
+        pytest.raises(ServerUnavailable, match=r"did not answer within 0\.3 s"),
+    ):
         client.checkout("co_1")
 
 
@@ -251,6 +331,35 @@ def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> Non
     assert len(raw.requests) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_async_client_goes_on(raw: RawGateway) -> None:
+    raw.answers(answer(OPEN))
+    client = AsyncClient(raw.url, KEY, timeout=PATIENCE)
+    assert asyncio.run(client.checkout("co_1")).id == OPEN["id"]
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            asyncio.run(asyncio.wait_for(client.checkout("co_1"), PATIENCE / 2))
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    asyncio.run(client.close())
+
+
+def test_the_time_counts_from_the_call(raw: RawGateway) -> None:
+    """Not from the moment at which a thread is free."""
+
+    async def use() -> None:
+        raw.answers(silence)
+        async with AsyncClient(raw.url, KEY, timeout=0.5, threads=1) as client:
+            calls = [client.checkout("co_1") for _ in range(3)]
+            outcomes = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 1.4)
+        assert all(isinstance(each, ServerUnavailable) for each in outcomes)
+
+    asyncio.run(use())
+
+
 def test_many_threads_use_one_client(raw: RawGateway, client: Client) -> None:
     raw.answers(answer(OPEN))
     read: list[Checkout] = []
@@ -274,7 +383,7 @@ def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest
     }
     event = {"id": "evt_1", "type": "checkout.paid", "timestamp_ms": 1, "data": data}
     first = answer({"events": [{"cursor": "1.a.b", "event": event}], "next": "1.a.b"})
-    down = [problem(503, "unavailable")] * 4
+    down = [problem(503, "unavailable")] * 8 + [problem(500, "internal"), response(500, "<html>")]
     second = answer({"events": [{"cursor": "2.a.b", "event": event}], "next": "2.a.b"})
     end = answer({"events": [], "next": "2.a.b"})
     raw.answers(first, *down, second, end)
@@ -282,6 +391,7 @@ def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest
     with caplog.at_level(logging.WARNING, "kassa"):
         assert [next(followed).cursor for _ in range(2)] == ["1.a.b", "2.a.b"]
     assert "answered HTTP 503" in caplog.text
+    assert caplog.text.count("HTTP 500") == 2
     asked = [request.split()[1] for request in raw.requests]
     assert asked[:2] == [b"/v1/events?after=0&limit=7", b"/v1/events?after=1.a.b&limit=7"]
     assert [each.cursor for each in client.events("2.a.b")] == []
@@ -289,6 +399,41 @@ def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest
     assert list(followed) == []
     with pytest.raises(ServerError, match="closed"):
         next(client.events())
+
+
+def test_close_ends_a_pause_of_the_history(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two attempts, and between two questions; at once."""
+    monkeypatch.setattr("kassa.server._http.FIRST_PAUSE", PATIENCE)
+    for answered in (problem(503, "unavailable"), answer({"events": [], "next": "0"})):
+        raw.answers(answered)
+        client = Client(raw.url, KEY, timeout=timedelta(hours=1))
+        ended: list[object] = []
+        thread = threading.Thread(
+            target=lambda client=client, ended=ended: ended.append(list(client.events(follow=True, interval=PATIENCE))),
+        )
+        thread.start()
+        raw.received.acquire()
+        client.close()
+        thread.join(PATIENCE / 4)
+        assert ended == [[]]
+
+
+def test_close_wakes_async_followers(raw: RawGateway) -> None:
+    async def use() -> None:
+        raw.answers(answer({"events": [], "next": "0"}))
+        client = AsyncClient(raw.url, KEY, timeout=PATIENCE)
+
+        async def follow() -> list[object]:
+            return [each async for each in client.events(follow=True, interval=PATIENCE)]
+
+        task = asyncio.create_task(follow())
+        await asyncio.to_thread(raw.received.acquire)
+        # It has its answer, and sleeps, after a moment.
+        await asyncio.sleep(0.1)
+        await client.close()
+        assert await asyncio.wait_for(task, PATIENCE / 4) == []
+
+    asyncio.run(use())
 
 
 def test_a_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> None:
@@ -308,6 +453,11 @@ def test_a_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> Non
         ("https://me:secret@shop.kg", KEY, "url must have no user name"),
         ("https://shop.kg/?a=b", KEY, "url must have no"),
         ("https://shop.kg/a b", KEY, "url must have no"),
+        ("https://pay..shop.kg", KEY, "url must be the server's address"),
+        ("https://shop.kg/v1", KEY, "without /v1 at its end"),
+        ("https://shop.kg/pay/v1/", KEY, "without /v1 at its end"),
+        ("http://shop.kg", KEY, "plain_http_hosts names"),
+        ("http://127.0.0.1.shop.kg", KEY, "plain_http_hosts names"),
         ("https://shop.kg", "", "api_key must not be empty"),
         ("https://shop.kg", f"{KEY}\n", "no spaces, line breaks"),
         ("https://shop.kg", "ключ", "no spaces, line breaks"),
@@ -318,6 +468,16 @@ def test_wrong_settings_are_named(url: str, key: str, says: str) -> None:
         Client(url, key)
     for secret in ("secret", key.strip() or "secret"):
         assert secret not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8080", "http://[::1]", "http://Kassa", "https://shop.kg/pay/v10"])
+def test_addresses_that_are_right(url: str) -> None:
+    assert not Client(url, KEY, plain_http_hosts=("kassa",)).is_closed
+
+
+def test_two_settings_of_tls_exclude_each_other() -> None:
+    with pytest.raises(ValueError, match="ca_file and ssl_context"):
+        Client("https://shop.kg", KEY, ca_file="ca.pem", ssl_context=ssl.create_default_context())
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
@@ -348,6 +508,12 @@ def test_the_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ValueError, match="KASSA_API_KEY is not set"):
         Client.from_environment()
     monkeypatch.setenv("KASSA_API_KEY", KEY)
+    monkeypatch.setenv("KASSA_SERVER_URL", "http://kassa-server:8080")
+    with pytest.raises(ValueError, match="plain_http_hosts"):
+        Client.from_environment()
+    monkeypatch.setenv("KASSA_PLAIN_HTTP_HOSTS", "other, kassa-server")
+    assert repr(Client.from_environment()) == "Client('http://kassa-server:8080')"
+    monkeypatch.setenv("KASSA_SERVER_URL", "https://pay.shop.example.kg/")
     client = Client.from_environment(timeout=5)
     assert repr(client) == "Client('https://pay.shop.example.kg')"
     assert repr(AsyncClient.from_environment()) == "AsyncClient('https://pay.shop.example.kg')"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import ipaddress
 import json
 import os
 import random
@@ -12,14 +13,16 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import timedelta
-from http.client import HTTPConnection, HTTPException, IncompleteRead
+from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
 from typing import Any, Literal, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
+from ._hidden import Hidden
 from .errors import (
     BadResponse,
     Conflict,
@@ -35,20 +38,20 @@ from .values import read
 
 T = TypeVar("T")
 
-ATTEMPTS = 4
+ATTEMPTS = 8
 """How often a request is sent at most."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
 """Seconds of the backoff: the pause doubles from the first one, and up to half of it is left out at random (jitter)."""
-CONNECTING = 5.0
+CONNECT_TIMEOUT = 5.0
 """Seconds after which the next address of a host is tried."""
 LONGEST_TIMEOUT = 24 * 60 * 60.0
 """Seconds; a socket takes no unlimited time."""
-LARGEST = 32 * 1024 * 1024
+MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 """Bytes of a response. A page of 1,000 events has about one million."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
-KEPT = 16
+MAX_IDLE = 16
 """Idle connections."""
-PASSING = frozenset({408, 429, 502, 503, 504})
+RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 """Statuses after which the same request can succeed."""
 PROBLEMS: dict[int, type[Problem]] = {401: WrongKey, 404: NotFound, 409: Conflict, 410: HistoryGone, 422: Conflict}
 PROBLEM = "urn:kassa:problem:"
@@ -61,12 +64,16 @@ class Cancellation:
     def __init__(self) -> None:
         self.event = threading.Event()
         self.connection: Connection | None = None
+        self.called_at = time.monotonic()
+        """When the call was made: it can wait for a thread."""
 
     def cancel(self) -> None:
         """The call ends with an error that nobody gets."""
         self.event.set()
-        if self.connection is not None:
-            self.connection.interrupt()
+        # Its own thread sets it to None when the call ends.
+        connection = self.connection
+        if connection is not None:
+            connection.interrupt()
 
 
 cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
@@ -101,16 +108,27 @@ class Connection(HTTPConnection):
         """Connects, and begins TLS, within the deadline."""
         failure: OSError = OSError("its name has no address")
         for family, kind, protocol, _, address in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM):
-            self._raw = socket.socket(family, kind, protocol)
             try:
-                self._raw.settimeout(min(self.left(), CONNECTING))
+                self._raw = socket.socket(family, kind, protocol)
+            except OSError as error:
+                failure = error
+                continue
+            try:
+                self._raw.settimeout(min(self.left(), CONNECT_TIMEOUT))
                 self._raw.connect(address)
                 self._raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._raw.settimeout(self.left())
                 if self._tls is not None:
-                    self._raw = self._tls.wrap_socket(self._raw, server_hostname=self.host)
-            except OSError as error:
+                    # The handshake comes after the assignment, so that it can be interrupted.
+                    self._raw = self._tls.wrap_socket(
+                        self._raw, server_hostname=self.host, do_handshake_on_connect=False
+                    )
+                    self._raw.do_handshake()
+            except BaseException as error:
                 self._raw.close()
+                # Another address of the same host would have the same certificate.
+                if not isinstance(error, OSError) or isinstance(error, ssl.SSLCertVerificationError):
+                    raise
                 failure = error
             else:
                 self.sock = cast("Any", _Socket(self, self._raw))
@@ -155,15 +173,35 @@ class _Reader(io.RawIOBase):
         super().close()
 
 
-class Transport:
-    """Sends requests to one server. Any number of threads can use it, also after a fork."""
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response. It can repeat the request's secrets, so its text is not printed."""
 
-    def __init__(self, url: str, api_key: str, timeout: float, tls: ssl.SSLContext | None) -> None:
-        scheme, host, port, self._path = address_of(url)
+    status: int
+    location: str = field(repr=False)
+    retry_after: float | None
+    text: str = field(repr=False)
+
+
+class Transport:
+    """Sends requests to one server. Any number of threads can use it, also after a fork.
+
+    No local variable of a frame that an error passes through holds the key or a response: error trackers print them.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: Hidden[str],
+        timeout: float,
+        tls: ssl.SSLContext | None,
+        plain_http_hosts: Iterable[str] = (),
+    ) -> None:
+        scheme, host, port, self._path = address_of(url, plain_http_hosts)
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{scheme}://{shown}{'' if port == DEFAULT_PORTS[scheme] else f':{port}'}{self._path}"
-        # The text of the key is not told: it may be another secret.
-        if not api_key or not re.fullmatch(r"[!-~]+", api_key):
+        # The message does not contain the key: it may be another secret.
+        if not isinstance(api_key.value, str) or not re.fullmatch(r"[!-~]+", api_key.value):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError("api_key must not be empty, and has no spaces, line breaks or letters beyond ASCII")
         if not 0 < timeout <= LONGEST_TIMEOUT:
             raise ValueError("timeout must be more than 0 s, and at most a day")
@@ -194,92 +232,95 @@ class Transport:
         can_repeat: bool = True,
     ) -> T:
         """The value that the server answers with. ``wait``: seconds that the server waits before it answers."""
-        asked = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
-        sent = None if body is None else json.dumps(body).encode()
-        status, location, text = self._send(method, asked, sent, wait, can_repeat=can_repeat)
-        if 300 <= status < 400:
-            detail = f"{self.url} redirects to {location[:200]!r}; set the address at which kassa-server itself answers"
-            raise self._bad(detail, status, text)
-        if status >= 400:
-            raise self._refusal(status, text)
-        try:
-            return read(kind, json.loads(text))
-        except (ValueError, RecursionError) as error:
-            what = "it is not JSON" if isinstance(error, json.JSONDecodeError | RecursionError) else str(error)
-            raise self._bad(f"{self.url} did not answer as kassa-server does: {what}", status, text) from error
+        target = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
+        content = None if body is None else json.dumps(body).encode()
+        result = self._result(kind, self._send(method, target, content, wait, can_repeat=can_repeat))
+        if isinstance(result, ServerError):
+            raise result
+        return result
 
-    def _send(
-        self, method: str, asked: str, body: bytes | None, wait: float, *, can_repeat: bool
-    ) -> tuple[int, str, str]:
+    def _send(self, method: str, target: str, body: bytes | None, wait: float, *, can_repeat: bool) -> Response:
         """Sends a request until there is an answer, the attempts are used up, or the time is over."""
-        deadline = time.monotonic() + self._timeout + wait
-        stop = cancellation.get() or Cancellation()
-        attempt, pause = 1, FIRST_PAUSE
+        self._renew_after_fork()
+        own = cancellation.get()
+        stop = own or Cancellation()
+        deadline = stop.called_at + self._timeout + wait
+        attempt, backoff = 1, FIRST_PAUSE
         while True:
             if self.closed.is_set():
                 raise ServerError("the client is closed")
-            retry_after: float | None = None
-            connection = self._connection(is_new=not can_repeat)
-            was_kept = connection.sock is not None
+            connection = Connection(*self._at) if not can_repeat else self._connection()
+            was_idle = connection.sock is not None
             connection.deadline, connection.cancellation, stop.connection = deadline, stop, connection
+            retry_after: float | None = None
+            failed: BaseException | None = None
             try:
-                status, location, after, text = self._exchange(connection, method, asked, body)
-            except (OSError, HTTPException) as error:
+                response = self._exchange(connection, method, target, body)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                # Also after Ctrl-C, or in a greenlet that is killed: an answer may be on its way, for nobody.
                 connection.close()
-                if was_kept and not isinstance(error, TimeoutError):
+                # The frames in which it was raised have the request, with the key.
+                failed = error.with_traceback(None)
+                failed.__cause__ = failed.__context__ = None
+            else:
+                if response.status not in RETRYABLE_STATUSES:
+                    return response
+                retry_after = response.retry_after
+                failure = self._unavailable(response, "")
+            finally:
+                stop.connection = None
+            if failed is not None:
+                if not isinstance(failed, OSError | HTTPException):
+                    raise failed
+                if was_idle and not isinstance(failed, TimeoutError):
                     # The server has closed what was idle, or was restarted: that is no attempt.
                     self._drop_idle()
                     continue
-                failure = ServerUnavailable(f"{self.url} could not be reached: {str(error) or type(error).__name__}")
-                failure.__cause__ = error
-                can_repeat = can_repeat and not isinstance(error, ssl.SSLCertVerificationError)
-            except BaseException:
-                # Ctrl-C, or a greenlet that is killed: an answer may be on its way, for nobody.
-                connection.close()
-                raise
-            else:
-                if status not in PASSING:
-                    return status, location, text
-                retry_after = float(after) if re.fullmatch("[0-9]{1,9}", after) else None
-                told = None if retry_after is None else timedelta(seconds=retry_after)
-                says = f"; it asks to wait {retry_after:g} s" if retry_after else ""
-                failure = ServerUnavailable(f"{self.url} answered HTTP {status}{says}", status, told)
-            finally:
-                stop.connection = None
-            jitter = random.uniform(0.5, 1)  # noqa: S311 - no secret
-            next_ = retry_after if retry_after is not None else pause * jitter
-            if not can_repeat or attempt == ATTEMPTS or time.monotonic() + next_ >= deadline or stop.event.wait(next_):
+                failure = ServerUnavailable(self._masked(f"{self.url} {self._reason(failed, wait)}"))
+                can_repeat = can_repeat and not isinstance(failed, ssl.SSLCertVerificationError)
+                # Its text can be what the peer sent.
+                failed = None
+            pause = max(retry_after or 0.0, backoff * random.uniform(0.5, 1))  # noqa: S311 - no secret
+            is_over = not can_repeat or attempt == ATTEMPTS or time.monotonic() + pause >= deadline
+            if is_over or ((own.event if own else self.closed).wait(pause) and not self.closed.is_set()):
                 raise failure
-            attempt, pause = attempt + 1, min(pause * 2, LONGEST_PAUSE)
+            attempt, backoff = attempt + 1, min(backoff * 2, LONGEST_PAUSE)
 
-    def _exchange(
-        self, connection: Connection, method: str, asked: str, body: bytes | None
-    ) -> tuple[int, str, str, str]:
-        headers = {"Authorization": f"Bearer {self._key}", "Accept": "application/json", "User-Agent": "kassa-python"}
+    def _exchange(self, connection: Connection, method: str, target: str, body: bytes | None) -> Response:
+        headers = {
+            "Authorization": f"Bearer {self._key.value}",
+            "Accept": "application/json",
+            "User-Agent": "kassa-python",
+        }
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection.request(method, asked, body, headers)
+        connection.request(method, target, body, headers)
         response = connection.getresponse()
-        text = response.read(LARGEST)
-        # A reader of a limited number of bytes is not told that the connection ended before.
-        if response.length and len(text) < LARGEST:
+        text = response.read(MAX_RESPONSE_BYTES)
+        # A reader of a limited number of bytes does not learn that the connection ended before.
+        if response.length and len(text) < MAX_RESPONSE_BYTES:
             raise IncompleteRead(text, response.length)
         is_usable = not response.will_close and response.isclosed() and not self.closed.is_set()
-        if is_usable and len(self._idle) < KEPT:
+        if is_usable and len(self._idle) < MAX_IDLE:
             self._idle.append(connection)
         else:
             connection.close()
         location, after = response.getheader("Location", ""), response.getheader("Retry-After", "")
-        return response.status, location, after, text.decode(errors="replace")
+        retry_after = float(after) if re.fullmatch("[0-9]{1,9}", after) else None
+        return Response(response.status, location, retry_after, text.decode(errors="replace"))
 
-    def _connection(self, *, is_new: bool) -> Connection:
+    def _renew_after_fork(self) -> None:
         if self._process != os.getpid():
-            # Connections belong to the process that made them.
+            # Connections belong to the process that made them; locks may be held by threads that are not here.
             self._drop_idle()
+            was_closed, self.closed = self.closed.is_set(), threading.Event()
+            if was_closed:
+                self.closed.set()
             self._process = os.getpid()
+
+    def _connection(self) -> Connection:
         with suppress(IndexError):
-            if not is_new:
-                return self._idle.pop()
+            return self._idle.pop()
         return Connection(*self._at)
 
     def _drop_idle(self) -> None:
@@ -287,36 +328,94 @@ class Transport:
             while True:
                 self._idle.pop().close()
 
-    def _refusal(self, status: int, text: str) -> ServerError:
-        try:
-            told: dict[str, Any] = json.loads(text)
-            kind = str(told["type"])
-            violations = tuple(read(FieldViolation, each) for each in told.get("violations") or ())
-            detail = self._masked(str(told.get("detail") or told["title"]))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return self._bad(f"{self.url} did not answer as kassa-server does", status, text)
-        if not kind.startswith(PROBLEM):
-            return self._bad(f"{self.url} did not answer as kassa-server does", status, text)
-        problem = PROBLEMS.get(status, Problem)
-        return problem(status, kind.removeprefix(PROBLEM), detail, violations, told.get("state"), told.get("next"))
+    def _reason(self, error: BaseException, wait: float) -> str:
+        """Why there is no response. What the peer sent is not part of it: it may repeat the key."""
+        if isinstance(error, TimeoutError):
+            return f"did not answer within {self._timeout + wait:g} s"
+        if isinstance(error, RemoteDisconnected):
+            return "closed the connection without a response"
+        if isinstance(error, IncompleteRead):
+            return "closed the connection before the response ended"
+        if isinstance(error, HTTPException):
+            return f"did not answer with HTTP ({type(error).__name__})"
+        return f"could not be reached: {str(error) or type(error).__name__}"
 
-    def _bad(self, detail: str, status: int, text: str) -> BadResponse:
-        return BadResponse(self._masked(detail), status, self._masked(text)[:200])
+    def _unavailable(self, response: Response, detail: str) -> ServerUnavailable:
+        seconds = response.retry_after
+        hint = f"; it asks to wait {seconds:g} s" if seconds else ""
+        text = f"{self.url} answered HTTP {response.status}{detail}{hint}"
+        return ServerUnavailable(text, response.status, None if seconds is None else timedelta(seconds=seconds))
+
+    def _result(self, kind: type[T], response: Response) -> T | ServerError:
+        """The value, or the error to raise."""
+        if 300 <= response.status < 400:
+            location = f"{response.location[:200]!r}"
+            return self._bad(f"{self.url} redirects to {location}; set the address of kassa-server itself", response)
+        if response.status >= 400:
+            return self._problem(response)
+        try:
+            return read(kind, json.loads(response.text))
+        except (ValueError, RecursionError) as error:
+            what = "it is not JSON" if isinstance(error, json.JSONDecodeError | RecursionError) else str(error)
+            return self._bad(f"{self.url} did not answer as kassa-server does: {what}", response)
+
+    def _problem(self, response: Response) -> ServerError:
+        try:
+            value: dict[str, Any] = json.loads(response.text)
+            name = str(value["type"])
+            violations = tuple(read(FieldViolation, each) for each in value.get("violations") or ())
+            detail = self._masked(str(value.get("detail") or value["title"]))
+            state, next_ = value.get("state"), value.get("next")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return self._bad(f"{self.url} did not answer as kassa-server does", response)
+        if not name.startswith(PROBLEM):
+            return self._bad(f"{self.url} did not answer as kassa-server does", response)
+        if response.status >= 500:
+            return self._unavailable(response, f": {detail}")
+        problem = PROBLEMS.get(response.status, Problem)
+        if problem is HistoryGone and not isinstance(next_, str):
+            return self._bad(f"{self.url} did not answer as kassa-server does: next is missing", response)
+        return problem(response.status, name.removeprefix(PROBLEM), detail, violations, state, next_)
+
+    def _bad(self, detail: str, response: Response) -> BadResponse:
+        return BadResponse(self._masked(detail), response.status, self._masked(response.text)[:200])
 
     def _masked(self, text: str) -> str:
-        return SECRETS.sub(r"\1***", text.replace(self._key, "***"))
+        return SECRETS.sub(r"\1***", text.replace(self._key.value, "***"))
 
 
-def address_of(url: str) -> tuple[str, str, int, str]:
+def address_of(url: str, plain_http_hosts: Iterable[str] = ()) -> tuple[str, str, int, str]:
     """The scheme of an address, its host, its port, and its path without a slash at the end."""
     try:
         parts = urlsplit(url)
         port = parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
+        host = parts.hostname or ""
+        host.encode("idna")
     except ValueError as error:
-        raise ValueError(f"url must be the server's address, such as https://pay.shop.example.kg: {error}") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        reason = "its host is not a name" if isinstance(error, UnicodeError) else str(error)
+        raise ValueError(f"url must be the server's address, such as https://pay.shop.example.kg: {reason}") from None
+    if parts.scheme not in ("http", "https") or not host:
         raise ValueError("url must begin with https:// or http:// and a host, such as https://pay.shop.example.kg")
-    # It may hold a password, so it is not told.
+    # It may hold a password, so it is not part of the message.
     if parts.username is not None or parts.query or parts.fragment or not re.fullmatch("[!-~]*", parts.path):
         raise ValueError("url must have no user name, no query, no # and no spaces")
-    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+    path = parts.path.rstrip("/")
+    if path.endswith("/v1"):
+        raise ValueError("url must be the server's public_url, without /v1 at its end: the client adds it")
+    if isinstance(plain_http_hosts, str):
+        raise TypeError("plain_http_hosts must be several names, such as ('kassa-server',), not one str")
+    named = {each.lower() for each in plain_http_hosts}
+    if parts.scheme == "http" and not is_loopback(host) and host not in named:
+        raise ValueError(
+            "url must begin with https://, because plain http shows the API key to the network: http is for this machine "
+            "(127.0.0.1, localhost), and for hosts of a private network that plain_http_hosts names"
+        )
+    return parts.scheme, host, port, path
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -6,14 +6,16 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from ._hidden import Hidden
 from ._http import Cancellation, cancellation
-from .client import Client, logger, seconds, settings_of_environment
-from .errors import ServerError, ServerUnavailable
+from .client import Client, is_temporary, logger, seconds, settings_of_environment
+from .errors import ServerError
 from .values import Checkout, EventAt, EventPage, Payment, Token
 
 T = TypeVar("T")
@@ -26,8 +28,8 @@ class AsyncClient:
             checkout = await client.open_checkout("order-17", 390, "Two tickets", return_url="https://shop.example.kg/paid")
 
     Calls run in threads of its own: at most ``threads`` at once, the others wait for their turn. A cancelled task ends its
-    request at once. The server may have executed it: the same reference opens no second checkout. A forked process makes its
-    own client.
+    request at once. The server may have executed it: the same reference opens no second checkout. A forked process can go on
+    with the client: it gets threads and connections of its own.
     """
 
     def __init__(
@@ -38,26 +40,44 @@ class AsyncClient:
         timeout: timedelta | float = 30,
         ca_file: str | os.PathLike[str] | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        plain_http_hosts: Iterable[str] = (),
         threads: int = 32,
     ) -> None:
         """Nothing is sent, and no thread begun yet. See `Client`.
 
         * ``threads``: how many calls run at once; each `wait_for_change` takes one while it waits
         """
-        self._client = Client(url, api_key, timeout=timeout, ca_file=ca_file, ssl_context=ssl_context)
+        key = Hidden(api_key)
+        del api_key
+        self._client = Client(
+            url,
+            key.value,
+            timeout=timeout,
+            ca_file=ca_file,
+            ssl_context=ssl_context,
+            plain_http_hosts=plain_http_hosts,
+        )
+        self._count = threads
         self._threads = ThreadPoolExecutor(threads, "kassa-server")
         self._calls: set[Cancellation] = set()
+        self._pauses: set[asyncio.Event] = set()
+        self._process = os.getpid()
 
     @classmethod
     def from_environment(cls, **settings: Any) -> "AsyncClient":
-        """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``AsyncClient(...)``."""
-        return cls(*settings_of_environment(), **settings)
+        """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``AsyncClient(...)``.
+
+        ``KASSA_PLAIN_HTTP_HOSTS`` can name hosts, separated by commas, that may be called by plain http.
+        """
+        return cls(**(settings_of_environment() | settings))
 
     async def close(self) -> None:
         """Ends its calls, its connections and threads, and `events` that follow. Further calls raise a `ServerError`."""
         self._client.close()
         for call in tuple(self._calls):
             call.cancel()
+        for pause in tuple(self._pauses):
+            pause.set()
         self._threads.shutdown(wait=False)
 
     async def __aenter__(self) -> "AsyncClient":
@@ -67,17 +87,22 @@ class AsyncClient:
         await self.close()
 
     def __repr__(self) -> str:
-        return repr(self._client).replace("Client", type(self).__name__, 1)
+        client = getattr(self, "_client", None)
+        return repr(client).replace("Client", type(self).__name__, 1) if client else f"{type(self).__name__}()"
 
-    async def _run(self, function: Callable[..., T], *given: Any, **named: Any) -> T:
+    async def _run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         if self._client.is_closed:
             raise ServerError("the client is closed")
+        if self._process != os.getpid():
+            # The threads stayed in the process that made them.
+            self._threads = ThreadPoolExecutor(self._count, "kassa-server")
+            self._calls, self._pauses, self._process = set(), set(), os.getpid()
         call = Cancellation()
         context = contextvars.copy_context()
         context.run(cancellation.set, call)
         self._calls.add(call)
         try:
-            work = partial(context.run, partial(function, *given, **named))
+            work = partial(context.run, partial(function, *arguments, **named))
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
             # If it has not ended, the task was cancelled.
@@ -149,8 +174,10 @@ class AsyncClient:
         while not (follow and self._client.is_closed):
             try:
                 page = await self.page(after, limit)
-            except ServerUnavailable as error:
-                if not follow:
+            except ServerError as error:
+                if follow and self._client.is_closed:
+                    return
+                if not follow or not is_temporary(error):
                     raise
                 logger.warning("reading of the events pauses: %s", error)
             else:
@@ -161,7 +188,17 @@ class AsyncClient:
                     continue
             if not follow:
                 return
-            await asyncio.sleep(seconds(interval))
+            await self._pause(seconds(interval))
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleeps until the time is over, or the client is closed."""
+        closed = asyncio.Event()
+        self._pauses.add(closed)
+        try:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(closed.wait(), seconds)
+        finally:
+            self._pauses.discard(closed)
 
     async def page(self, after: str = "0", limit: int = 100) -> EventPage:
         """One page of the events after a cursor; `events` reads them all."""

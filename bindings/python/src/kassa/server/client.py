@@ -10,25 +10,29 @@ from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import quote
 
+from ._hidden import Hidden
 from ._http import Transport
-from .errors import NotFound, ServerUnavailable
+from .errors import BadResponse, NotFound, ServerError, ServerUnavailable
 from .values import Checkout, EventAt, EventPage, Payment, Token
 
 LONGEST_WAIT = 60
 """Seconds that the server waits for a change at most."""
 
+NO_CHECKOUT = "There is no such checkout"
+"""How the server says so."""
+
 logger = logging.getLogger("kassa")
 
 
 @dataclass(frozen=True)
-class Count:
+class _Count:
     """How many records a request affected."""
 
     count: int
 
 
 @dataclass(frozen=True)
-class Done:
+class _Done:
     """An empty object."""
 
 
@@ -37,13 +41,20 @@ def seconds(time: timedelta | float) -> float:
     return time.total_seconds() if isinstance(time, timedelta) else time
 
 
-def settings_of_environment() -> tuple[str, str]:
-    """The address and the key."""
-    names = ("KASSA_SERVER_URL", "KASSA_API_KEY")
-    for name in names:
+def settings_of_environment() -> dict[str, Any]:
+    """The address, the key, and the hosts that may be called by plain http."""
+    names = {"url": "KASSA_SERVER_URL", "api_key": "KASSA_API_KEY"}
+    for name in names.values():
         if not os.environ.get(name):
             raise ValueError(f"the environment variable {name} is not set")
-    return os.environ[names[0]], os.environ[names[1]]
+    hosts = os.environ.get("KASSA_PLAIN_HTTP_HOSTS", "").split(",")
+    found: dict[str, Any] = {setting: os.environ[name] for setting, name in names.items()}
+    return found | {"plain_http_hosts": tuple(each.strip() for each in hosts if each.strip())}
+
+
+def is_temporary(error: ServerError) -> bool:
+    """Whether the same request can succeed later."""
+    return isinstance(error, ServerUnavailable) or (isinstance(error, BadResponse) and error.status >= 500)
 
 
 class Client:
@@ -54,9 +65,9 @@ class Client:
             redirect(checkout.page_url)
 
     Make one and keep it: it keeps its connections, and any number of threads can use it, also in processes that are forked
-    later. Every call ends within ``timeout``, with a value or a `ServerError`. Requests are repeated where that is safe, with
-    growing pauses: without a connection, and after 408, 429, 502, 503 and 504. It uses no proxy, follows no redirect, and
-    never prints the key.
+    later. Every call ends within ``timeout``, with a value or a `ServerError`; only the look-up of the host's name (DNS) has no
+    limit but the system's own. Requests are sent up to 8 times where that is safe, with growing pauses: without a connection,
+    and after 408, 429, 502, 503 and 504. It uses no proxy, follows no redirect, and never prints the key.
     """
 
     def __init__(
@@ -67,23 +78,34 @@ class Client:
         timeout: timedelta | float = 30,
         ca_file: str | os.PathLike[str] | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        plain_http_hosts: Iterable[str] = (),
     ) -> None:
         """Nothing is sent yet. A wrong setting raises a `ValueError` that names it.
 
-        * ``url``: the server's address, its ``public_url``
+        * ``url``: the server's address, its ``public_url``, without ``/v1``: https, or http to a loopback address or to one of
+          ``plain_http_hosts``
         * ``api_key``: what ``kassa-server keys new`` printed (``ak_…``)
         * ``timeout``: for a whole call with its retries: a `timedelta`, or seconds
         * ``ca_file``: a file with the certificates (PEM) to trust instead of the system's
         * ``ssl_context``: settings of TLS of your own, instead of ``ca_file``
+        * ``plain_http_hosts``: hosts that may be called by plain http, such as ``("kassa-server",)`` in a network of your own:
+          whoever listens there reads the key
         """
-        if ssl_context is None and ca_file is not None:
+        key = Hidden(api_key)
+        del api_key
+        if ssl_context is not None and ca_file is not None:
+            raise ValueError("ca_file and ssl_context exclude each other: load the file into the context")
+        if ca_file is not None:
             ssl_context = ssl.create_default_context(cafile=os.fspath(ca_file))
-        self._transport = Transport(url, api_key, seconds(timeout), ssl_context)
+        self._transport = Transport(url, key, seconds(timeout), ssl_context, plain_http_hosts)
 
     @classmethod
     def from_environment(cls, **settings: Any) -> "Client":
-        """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``Client(...)``."""
-        return cls(*settings_of_environment(), **settings)
+        """A client by ``KASSA_SERVER_URL`` and ``KASSA_API_KEY``, with further settings as in ``Client(...)``.
+
+        ``KASSA_PLAIN_HTTP_HOSTS`` can name hosts, separated by commas, that may be called by plain http.
+        """
+        return cls(**(settings_of_environment() | settings))
 
     def close(self) -> None:
         """Closes its connections, and ends `events` that follow the history. Further calls raise a `ServerError`."""
@@ -101,7 +123,9 @@ class Client:
         return self._transport.closed.is_set()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._transport.url!r})"
+        # In the traceback of a wrong setting there is none yet.
+        transport = getattr(self, "_transport", None)
+        return f"{type(self).__name__}({transport.url!r})" if transport else f"{type(self).__name__}()"
 
     # Checkouts
 
@@ -155,7 +179,10 @@ class Client:
         """A checkout by your own reference. None if there is none."""
         try:
             return self._transport.ask(Checkout, "GET", "/v1/checkouts", query={"reference": reference})
-        except NotFound:
+        except NotFound as error:
+            # Another 404 says that the address is wrong, and nothing about the checkout.
+            if not error.detail.startswith(NO_CHECKOUT):
+                raise
             return None
 
     def wait_for_change(
@@ -178,7 +205,7 @@ class Client:
 
     def check(self, checkout: str) -> None:
         """Has the server query the gateway about the checkout's payments now. An event tells what it finds out."""
-        self._transport.ask(Done, "POST", f"{path_of(checkout)}/check")
+        self._transport.ask(_Done, "POST", f"{path_of(checkout)}/check")
 
     def new_token(self, checkout: str) -> Token:
         """A client token for the payer's app: it opens this checkout and nothing else."""
@@ -186,7 +213,7 @@ class Client:
 
     def revoke_tokens(self, checkout: str) -> int:
         """Revokes all client tokens of the checkout; how many there were."""
-        return self._transport.ask(Count, "DELETE", f"{path_of(checkout)}/tokens").count
+        return self._transport.ask(_Count, "DELETE", f"{path_of(checkout)}/tokens").count
 
     # Events
 
@@ -200,13 +227,15 @@ class Client:
 
         * ``limit``: how many a request brings, at most 1,000
         * ``follow``: does not end with the last event, but asks again after each ``interval``, until `close`. While the server
-          cannot be reached it waits, and logs a warning to the logger ``kassa``
+          cannot be reached or fails (5xx) it waits, and logs a warning to the logger ``kassa``
         """
         while not (follow and self.is_closed):
             try:
                 page = self.page(after, limit)
-            except ServerUnavailable as error:
-                if not follow:
+            except ServerError as error:
+                if follow and self.is_closed:
+                    return
+                if not follow or not is_temporary(error):
                     raise
                 logger.warning("reading of the events pauses: %s", error)
             else:
@@ -224,7 +253,7 @@ class Client:
     def replay_events(self, checkout: str | None = None) -> int:
         """Delivers events again whose delivery was given up or refused, of one checkout (``co_…``) or of all; how many."""
         wanted = {} if checkout is None else {"checkout": checkout}
-        return self._transport.ask(Count, "POST", "/v1/events/replay", body=wanted).count
+        return self._transport.ask(_Count, "POST", "/v1/events/replay", body=wanted).count
 
     # Payments
 

@@ -26,7 +26,9 @@ class FieldViolation:
 
 
 class Problem(ServerError):
-    """The server refused the request, with problem details (RFC 9457). Nothing was changed; sending it again does not help.
+    """The server refused the request, with problem details (4xx; RFC 9457). Nothing was changed; a repetition does not help.
+
+    A failure of the server itself (5xx) is a `ServerUnavailable`: its outcome is unknown.
 
     Its subclasses are the problems that a program can act on.
     """
@@ -88,7 +90,7 @@ class HistoryGone(Problem):
 
 
 class ServerUnavailable(ServerError):
-    """The server could not be reached, or cannot answer now, after all attempts (408, 429, 502, 503, 504, no connection).
+    """The server could not be reached, failed (500), or cannot answer now, after all attempts (408, 429, 502, 503, 504).
 
     The request may have been executed. You can repeat it: the same reference opens no second checkout.
     """
@@ -107,7 +109,10 @@ class ServerUnavailable(ServerError):
 
 
 class BadResponse(ServerError):
-    """The response is not one of kassa-server. Usually something else answers at this address: a proxy, a login page."""
+    """The response is not one of kassa-server. Usually something else answers at this address: a proxy, a login page.
+
+    With a `status` of 500 or more, or of 200, the request may have been executed.
+    """
 
     def __init__(self, detail: str, status: int, text: str) -> None:
         super().__init__(detail, status, text)
@@ -144,7 +149,10 @@ class EventErrorReason(Enum):
 
 
 class EventError(ServerError):
-    """The event is not accepted. **Do nothing that it says**, and answer with 401."""
+    """The event is not accepted. **Do nothing that it says.** Log why, and answer with 401 without the reason.
+
+    `EventErrorReason.MALFORMED_SECRET` is the shop's own mistake: every event is refused. Answer with 500, and alert somebody.
+    """
 
     def __init__(self, reason: EventErrorReason, detail: str) -> None:
         super().__init__(reason, detail)

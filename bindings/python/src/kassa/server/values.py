@@ -173,8 +173,8 @@ class Event:
     """What happened to a checkout or one of its payments. **Deliver only if `is_paid`.**"""
 
     id: str
-    """The same for every delivery of this event (``webhook-id``). After a restore of the server the same payment has an event with
-    a new identifier, so deliver once for each order, not once for each identifier."""
+    """The same for every delivery of this event (``webhook-id``). After a restore of the server the same payment has an event
+    with a new identifier, so deliver once for each order, not once for each identifier."""
     kind: str
     """Such as ``checkout.paid``; what the JSON calls ``type``. Accept and ignore the kinds that you do not know."""
     timestamp: datetime
