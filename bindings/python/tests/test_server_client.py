@@ -610,6 +610,32 @@ def test_a_cancelled_task_ends_its_request(raw: RawGateway) -> None:
     assert len(raw.requests) == 2
 
 
+def test_a_cancelled_task_ends_its_handshake() -> None:
+    """With a peer that accepts the connection, and then says nothing."""
+    begun, gone = threading.Event(), threading.Event()
+
+    def accept(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            while connection.recv(65536):
+                begun.set()
+        gone.set()
+
+    async def use(port: int) -> None:
+        async with AsyncClient(f"https://127.0.0.1:{port}", KEY, timeout=timedelta(days=1)) as client:
+            task = asyncio.create_task(client.checkout("co_1"))
+            assert await asyncio.to_thread(begun.wait, PATIENCE)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            # Long before the handshake's own time is over.
+            assert await asyncio.to_thread(gone.wait, PATIENCE)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, args=(listener,), daemon=True).start()
+        asyncio.run(use(listener.getsockname()[1]))
+
+
 def test_the_native_library_is_not_loaded() -> None:
     program = (
         "import sys, kassa.server, kassa.server.testing as t; s = 'whsec_' + 'A' * 32; e = t.sign_event(s);"

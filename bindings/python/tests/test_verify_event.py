@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import runpy
+import traceback
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -147,6 +149,73 @@ def test_the_errors_say_what_to_do() -> None:
     assert "pass the bytes as they came" in text(body=body + b"\n")
     with pytest.raises(TypeError, match="bytes as they came, not dict"):
         verify_event(json.loads(body), headers, SECRET)
+
+
+@pytest.mark.parametrize("secrets", [None, [SECRET, None], [SECRET, SECRET.encode()], 7, b"whsec_"])
+def test_what_is_no_secret_is_named(secrets: Any) -> None:
+    body, headers = signed()
+    with pytest.raises(EventError) as error:
+        verify_event(body, headers, secrets, now=NOW)
+    assert error.value.reason is EventErrorReason.MALFORMED_SECRET
+    assert str(error.value).startswith("secret 2 of 2 must be" if isinstance(secrets, list) else "the secret must be")
+
+
+@pytest.mark.parametrize("headers", [None, [("webhook-id", "evt_1")], ("evt_1", str(NOW)), "webhook-id: evt_1"])
+def test_headers_of_another_kind_are_a_mistake(headers: Any) -> None:
+    with pytest.raises(TypeError, match="headers is a mapping of names and values"):
+        verify_event(b"", headers, SECRET, now=NOW)
+
+
+def test_values_of_headers_can_be_lists_and_bytes() -> None:
+    body, headers = signed()
+    lists: Any = {name: [value, "other"] for name, value in headers.items()}
+    raw: Any = {name.encode(): value.encode() for name, value in headers.items()}
+    assert verify_event(body, lists, SECRET, now=NOW) == verify_event(body, raw, SECRET, now=NOW)
+
+
+def test_a_body_with_surrogates_is_what_it_was_decoded_from() -> None:
+    from kassa.server.events import signature_of
+
+    body, _ = signed()
+    body = body.replace(b"order-17", b"order-\xff")
+    values = ("evt_1", str(NOW), signature_of(SECRET, "evt_1", NOW, body))
+    reasons = {body.decode(errors="surrogateescape"): "MALFORMED_EVENT", "\ud800": "WRONG_SIGNATURE"}
+    for text, reason in reasons.items():
+        with pytest.raises(EventError) as error:
+            verify_event(text, values, SECRET, now=NOW)
+        assert error.value.reason is EventErrorReason[reason]
+
+
+@pytest.mark.parametrize("tolerance", [float("nan"), -1, timedelta(seconds=-1)])
+def test_a_tolerance_is_a_time(tolerance: float | timedelta) -> None:
+    body, headers = signed(now=1)
+    with pytest.raises(ValueError, match="tolerance must be 0 s or more"):
+        verify_event(body, headers, SECRET, now=NOW, tolerance=tolerance)
+
+
+def test_no_frame_shows_a_secret() -> None:
+    """As error trackers do: the local variables of every frame, printed. What is signed with the secret is one, too."""
+    from kassa.server.events import signature_of
+
+    body, headers = signed()
+    forged = body + b" "
+    right = signature_of(SECRET, headers["webhook-id"], NOW, forged)
+    hidden = (SECRET[6:], repr(base64.b64decode(SECRET[6:])), right[3:], repr(base64.b64decode(right[3:])))
+    calls: list[tuple[Any, Any, Any]] = [
+        (forged, headers, SECRET),
+        (forged, headers, [SECRET, "ak_1"]),
+        (None, headers, SECRET),
+        (body, {}, SECRET),
+        (body, None, [SECRET]),
+    ]
+    for call in calls:
+        with pytest.raises((EventError, TypeError)) as error:
+            verify_event(*call, now=NOW)
+        shown = traceback.TracebackException.from_exception(error.value, capture_locals=True)
+        # The first frame is the test's own.
+        inner = "".join(str(frame.locals) for frame in shown.stack[1:])
+        assert inner
+        assert not any(secret in inner for secret in hidden)
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"[" * 100_000, b"null", b'{"id":1}', b'{"data":{"amount":"NaN"}}'])

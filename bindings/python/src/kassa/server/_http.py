@@ -123,6 +123,7 @@ class Connection(HTTPConnection):
                     self._raw = self._tls.wrap_socket(
                         self._raw, server_hostname=self.host, do_handshake_on_connect=False
                     )
+                    self._raw.settimeout(self.left())
                     self._raw.do_handshake()
             except BaseException as error:
                 self._raw.close()

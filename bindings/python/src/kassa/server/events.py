@@ -9,8 +9,9 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from ._hidden import Hidden
 from .errors import EventError, EventErrorReason
 from .values import Event, Unreadable, read_event
 
@@ -44,24 +45,31 @@ def verify_event(
     * ``now``: the time to compare with (a `datetime` with a time zone, or seconds since 1970), for tests
 
     An event can come twice, with the same ``event.id``, and after a restore of the server with a new one: deliver once for each
-    order. Answer with 2xx after the transaction that deals with it:
+    order. Answer with 2xx after the transaction that deals with it. In Flask:
 
         event = verify_event(request.get_data(), request.headers, os.environ["KASSA_EVENTS_SECRET"])
         if event.is_paid and not is_delivered(event.reference):
             deliver(event.reference)
+
+    In Django ``request.body`` and ``request.headers``, in a view that is ``csrf_exempt``. In FastAPI and Starlette
+    ``await request.body()`` and ``request.headers``.
     """
+    # Error trackers print the local variables of each frame.
+    hidden = Hidden(_several(secrets))
+    del secrets
     if isinstance(body, str):
-        body = body.encode()
-    elif not isinstance(body, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raw = _encoded(body)
+    elif isinstance(body, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raw = bytes(body)
+    else:
         raise TypeError(f"body is the request's bytes as they came, not {type(body).__name__}")
-    keys = _keys((secrets,) if isinstance(secrets, str) else tuple(secrets))
-    event_id, timestamp, signature = headers if isinstance(headers, tuple) else _found(headers)
+    _check_secrets(hidden)
+    event_id, timestamp, signature = _values_of(headers)
     for name, value in zip(HEADERS, (event_id, timestamp, signature), strict=True):
         if not value:
             raise _error("MISSING_HEADER", f"the header {name} is missing. Is this a request of kassa-server?")
     _check_time(timestamp, tolerance, now)
-    raw = bytes(body)
-    _check_signature(signature, b".".join((event_id.encode(errors="replace"), timestamp.encode(), raw)), keys)
+    _check_signature(signature, b".".join((event_id.encode(errors="replace"), timestamp.encode(), raw)), hidden)
     try:
         return read_event(json.loads(raw))
     except (ValueError, RecursionError) as error:
@@ -73,35 +81,75 @@ def _error(reason: str, detail: str) -> EventError:
     return EventError(EventErrorReason[reason], detail)
 
 
-def key_of(secret: str, place: str = "the secret") -> bytes:
-    """The key that a secret stands for."""
+def _several(secrets: Any) -> tuple[Any, ...]:
+    """The secrets, if they are several: what is no secret at all is one that is malformed."""
+    return tuple(secrets) if isinstance(secrets, Iterable) and not isinstance(secrets, str | bytes) else (secrets,)
+
+
+def _encoded(body: str) -> bytes:
+    try:
+        # As servers for WSGI and ASGI decode what is not UTF-8.
+        return body.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        # No bytes are decoded to it, so no signature fits.
+        return body.encode(errors="replace")
+
+
+def _key(secret: Any) -> bytes | None:
+    """The key that a secret stands for. None if it is malformed."""
+    if not isinstance(secret, str) or not secret.startswith(SECRET_PREFIX):
+        return None
     try:
         key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        key = b""
-    if not secret.startswith(SECRET_PREFIX) or not 24 <= len(key) <= 64:
-        # Its text is not told: it may be another secret.
-        rule = "must be whsec_ and base64 of 24 to 64 bytes, as `kassa-server secret` prints it"
-        raise _error("MALFORMED_SECRET", f"{place} {rule}")
-    return key
+        return None
+    return key if 24 <= len(key) <= 64 else None
 
 
-def _keys(secrets: tuple[str, ...]) -> list[bytes]:
-    if not secrets:
+def _check_secrets(hidden: Hidden[tuple[Any, ...]]) -> None:
+    if not hidden.value:
         raise _error("MALFORMED_SECRET", "there is no secret: give the server's events.secret")
-    count = len(secrets)
-    return [key_of(one, "the secret" if count == 1 else f"secret {at} of {count}") for at, one in enumerate(secrets, 1)]
+    count = len(hidden.value)
+    for at in range(count):
+        if _key(hidden.value[at]) is None:
+            # Its text is not part of the message: it may be another secret.
+            place = "the secret" if count == 1 else f"secret {at + 1} of {count}"
+            rule = "must be whsec_ and base64 of 24 to 64 bytes, as `kassa-server secret` prints it"
+            raise _error("MALFORMED_SECRET", f"{place} {rule}")
 
 
-def _found(headers: EventHeaders) -> tuple[str, str, str]:
-    found = {name.lower(): value for name, value in headers.items()}
-    return found.get(ID, ""), found.get(TIMESTAMP, ""), found.get(SIGNATURE, "")
+def _values_of(headers: Any) -> tuple[str, str, str]:
+    if isinstance(headers, tuple):
+        values: tuple[Any, ...] = headers
+        if len(values) == len(HEADERS):
+            return _text(values[0]), _text(values[1]), _text(values[2])
+    elif callable(getattr(headers, "items", None)):
+        found: dict[str, str] = {}
+        for name, value in headers.items():
+            found.setdefault(_text(name).lower(), _text(value))
+        return found.get(ID, ""), found.get(TIMESTAMP, ""), found.get(SIGNATURE, "")
+    given = type(headers).__name__
+    raise TypeError(
+        f"headers is a mapping of names and values, or a tuple of the values of {', '.join(HEADERS)}, not {given}"
+    )
+
+
+def _text(value: Any) -> str:
+    """A header's value; the first one of several."""
+    if isinstance(value, list | tuple):
+        value = next(iter(cast("Iterable[Any]", value)), "")
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return value if isinstance(value, str) else ""
 
 
 def _check_time(timestamp: str, tolerance: timedelta | float, now: datetime | float | None) -> None:
+    allowed = tolerance.total_seconds() if isinstance(tolerance, timedelta) else tolerance
+    # Also if it is not a number (NaN), which no age would be above.
+    if not allowed >= 0:
+        raise ValueError("tolerance must be 0 s or more")
     if not re.fullmatch(r"[0-9]{1,12}", timestamp):
         raise _error("MALFORMED_TIMESTAMP", f"{TIMESTAMP} must be seconds since 1970, not {timestamp[:20]!r}")
-    allowed = tolerance.total_seconds() if isinstance(tolerance, timedelta) else tolerance
     current = time.time() if now is None else now.timestamp() if isinstance(now, datetime) else now
     age = int(timestamp) - int(current)
     if abs(age) > allowed:
@@ -110,31 +158,39 @@ def _check_time(timestamp: str, tolerance: timedelta | float, now: datetime | fl
         raise _error(reason, f"the event was sent {abs(age)} s {side}, and {allowed:g} s are allowed: {help_}")
 
 
-def _check_signature(header: str, message: bytes, keys: list[bytes]) -> None:
-    given: list[bytes] = []
-    for signature in header.split(" "):
-        version, _, encoded = signature.partition(",")
+def _check_signature(header: str, message: bytes, hidden: Hidden[tuple[Any, ...]]) -> None:
+    signatures: list[bytes] = []
+    for each in header.split(" "):
+        version, _, encoded = each.partition(",")
         try:
             mac = base64.b64decode(encoded, validate=True) if version == VERSION else b""
         except (binascii.Error, ValueError):
             continue
         if len(mac) == hashlib.sha256().digest_size:
-            given.append(mac)
-    if not given:
+            signatures.append(mac)
+    if not signatures:
         raise _error("MALFORMED_SIGNATURE", f"{SIGNATURE} must have a signature of the form v1,BASE64 of 32 bytes")
-    made = [hmac.digest(key, message, "sha256") for key in keys]
-    # Each in constant time.
-    if not any(hmac.compare_digest(one, other) for one in made for other in given):
-        whose = (
-            "the secret is not this server's" if len(keys) == 1 else f"none of the {len(keys)} secrets is this server's"
-        )
+    if not _is_signed(message, signatures, hidden.value):
+        count = len(hidden.value)
+        cause = "the secret is not this server's" if count == 1 else f"none of the {count} secrets is this server's"
         help_ = "pass the bytes as they came, not JSON that was parsed and written again"
-        raise _error("WRONG_SIGNATURE", f"the signature does not match: {whose}, or the body was changed ({help_})")
+        raise _error("WRONG_SIGNATURE", f"the signature does not match: {cause}, or the body was changed ({help_})")
+
+
+def _is_signed(message: bytes, signatures: list[bytes], secrets: tuple[Any, ...]) -> bool:
+    keys = [key for secret in secrets if (key := _key(secret)) is not None]
+    right = [hmac.digest(key, message, "sha256") for key in keys]
+    # Each in constant time.
+    return any(hmac.compare_digest(one, other) for one in right for other in signatures)
 
 
 def signature_of(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
     """The header ``webhook-signature``, as the server makes it."""
-    mac = hmac.digest(key_of(secret), f"{event_id}.{timestamp}.".encode() + body, "sha256")
+    key = _key(secret)
+    del secret
+    if key is None:
+        raise _error("MALFORMED_SECRET", "the secret must be whsec_ and base64 of 24 to 64 bytes")
+    mac = hmac.digest(key, f"{event_id}.{timestamp}.".encode() + body, "sha256")
     return f"{VERSION},{base64.b64encode(mac).decode()}"
 
 
