@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 import re
+import socket
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from pydantic_core import PydanticSerializationError
 from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, megapay_payment, response
 
 import kassa
+from kassa.server import AsyncClient, Client, ServerError
 
 PAN = "4929123456781234"
 CVC = "987"
@@ -46,6 +48,8 @@ SECRETIVE: list[Callable[[], Any]] = [
     lambda: card_payment(card=card(PAN, CVC)),
     lambda: kassa.Gateway("https://pay.example.kg", CREDENTIALS, proxy=kassa.Proxy.url(PROXY)),
     lambda: kassa.AsyncGateway("https://pay.example.kg", CREDENTIALS),
+    lambda: Client("https://pay.example.kg", PASSWORD),
+    lambda: AsyncClient("https://pay.example.kg", PASSWORD),
 ]
 
 
@@ -189,6 +193,19 @@ def test_no_frame_of_the_package_shows_a_secret(raw: RawGateway) -> None:
                 call()
             shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
             assert_clean("".join(shown.format()))
+    # The client of kassa-server.
+    with Client(raw.url, PASSWORD) as client:
+        for answer in (response(401, PASSWORD), response(200, PASSWORD), echo):
+            raw.answers(answer)
+            with pytest.raises(ServerError) as refused:
+                client.resolve_payment("pay_1", "charged", reason="seen", by="Aida")
+            shown = traceback.TracebackException.from_exception(refused.value, capture_locals=True)
+            assert_clean("".join(shown.format()))
+
+
+def echo(connection: socket.socket) -> None:
+    """No HTTP, but the key."""
+    connection.sendall(f"Authorization: Bearer {PASSWORD}\r\n\r\n".encode())
 
 
 def test_output_stays_empty(raw: RawGateway, capfd: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,7 @@ from kassa.server import (
     Checkout,
     Client,
     Conflict,
+    EventAt,
     HistoryGone,
     NotFound,
     Problem,
@@ -235,8 +236,9 @@ def test_no_frame_of_an_interrupted_call_shows_the_key(
 @pytest.mark.parametrize("make", [Client, AsyncClient])
 @pytest.mark.parametrize("settings", [{"url": ""}, {"timeout": 0}, {"api_key": f"{KEY} "}])
 def test_no_frame_of_a_wrong_setting_shows_the_key(make: type[Client], settings: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {"url": "https://shop.kg", "api_key": KEY, **settings}
     with pytest.raises(ValueError, match="must") as caught:
-        make(**({"url": "https://shop.kg", "api_key": KEY} | settings))
+        make(**arguments)
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     # The first frame is the test's own.
     inner = "".join(str(frame.locals) for frame in shown.stack[1:])
@@ -407,15 +409,14 @@ def test_close_ends_a_pause_of_the_history(raw: RawGateway, monkeypatch: pytest.
     for answered in (problem(503, "unavailable"), answer({"events": [], "next": "0"})):
         raw.answers(answered)
         client = Client(raw.url, KEY, timeout=timedelta(hours=1))
-        ended: list[object] = []
-        thread = threading.Thread(
-            target=lambda client=client, ended=ended: ended.append(list(client.events(follow=True, interval=PATIENCE))),
-        )
+        followed = client.events(follow=True, interval=PATIENCE)
+        ended: list[EventAt] = []
+        thread = threading.Thread(target=ended.extend, args=(followed,))
         thread.start()
         raw.received.acquire()
         client.close()
         thread.join(PATIENCE / 4)
-        assert ended == [[]]
+        assert not thread.is_alive()
 
 
 def test_close_wakes_async_followers(raw: RawGateway) -> None:

@@ -254,33 +254,33 @@ class Transport:
             was_idle = connection.sock is not None
             connection.deadline, connection.cancellation, stop.connection = deadline, stop, connection
             retry_after: float | None = None
-            failed: BaseException | None = None
+            outcome: Response | BaseException
             try:
-                response = self._exchange(connection, method, target, body)
+                outcome = self._exchange(connection, method, target, body)
             except BaseException as error:  # noqa: BLE001 - raised below
                 # Also after Ctrl-C, or in a greenlet that is killed: an answer may be on its way, for nobody.
                 connection.close()
                 # The frames in which it was raised have the request, with the key.
-                failed = error.with_traceback(None)
-                failed.__cause__ = failed.__context__ = None
-            else:
-                if response.status not in RETRYABLE_STATUSES:
-                    return response
-                retry_after = response.retry_after
-                failure = self._unavailable(response, "")
+                outcome = error.with_traceback(None)
+                outcome.__cause__ = outcome.__context__ = None
             finally:
                 stop.connection = None
-            if failed is not None:
-                if not isinstance(failed, OSError | HTTPException):
-                    raise failed
-                if was_idle and not isinstance(failed, TimeoutError):
-                    # The server has closed what was idle, or was restarted: that is no attempt.
-                    self._drop_idle()
-                    continue
-                failure = ServerUnavailable(self._masked(f"{self.url} {self._reason(failed, wait)}"))
-                can_repeat = can_repeat and not isinstance(failed, ssl.SSLCertVerificationError)
-                # Its text can be what the peer sent.
-                failed = None
+            if isinstance(outcome, Response):
+                if outcome.status not in RETRYABLE_STATUSES:
+                    return outcome
+                retry_after = outcome.retry_after
+                failure = self._unavailable(outcome, "")
+            elif not isinstance(outcome, OSError | HTTPException):
+                raise outcome
+            elif was_idle and not isinstance(outcome, TimeoutError):
+                # The server has closed what was idle, or was restarted: that is no attempt.
+                self._drop_idle()
+                continue
+            else:
+                failure = ServerUnavailable(self._masked(f"{self.url} {self._reason(outcome, wait)}"))
+                can_repeat = can_repeat and not isinstance(outcome, ssl.SSLCertVerificationError)
+            # The text of an exception can be what the peer sent.
+            del outcome
             pause = max(retry_after or 0.0, backoff * random.uniform(0.5, 1))  # noqa: S311 - no secret
             is_over = not can_repeat or attempt == ATTEMPTS or time.monotonic() + pause >= deadline
             if is_over or ((own.event if own else self.closed).wait(pause) and not self.closed.is_set()):

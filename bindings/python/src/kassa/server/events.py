@@ -83,7 +83,9 @@ def _error(reason: str, detail: str) -> EventError:
 
 def _several(secrets: Any) -> tuple[Any, ...]:
     """The secrets, if they are several: what is no secret at all is one that is malformed."""
-    return tuple(secrets) if isinstance(secrets, Iterable) and not isinstance(secrets, str | bytes) else (secrets,)
+    if isinstance(secrets, Iterable) and not isinstance(secrets, str | bytes):
+        return tuple(cast("Iterable[object]", secrets))
+    return (secrets,)
 
 
 def _encoded(body: str) -> bytes:
@@ -120,7 +122,7 @@ def _check_secrets(hidden: Hidden[tuple[Any, ...]]) -> None:
 
 def _values_of(headers: Any) -> tuple[str, str, str]:
     if isinstance(headers, tuple):
-        values: tuple[Any, ...] = headers
+        values = cast("tuple[object, ...]", headers)
         if len(values) == len(HEADERS):
             return _text(values[0]), _text(values[1]), _text(values[2])
     elif callable(getattr(headers, "items", None)):
@@ -128,7 +130,7 @@ def _values_of(headers: Any) -> tuple[str, str, str]:
         for name, value in headers.items():
             found.setdefault(_text(name).lower(), _text(value))
         return found.get(ID, ""), found.get(TIMESTAMP, ""), found.get(SIGNATURE, "")
-    given = type(headers).__name__
+    given = type(cast("object", headers)).__name__
     raise TypeError(
         f"headers is a mapping of names and values, or a tuple of the values of {', '.join(HEADERS)}, not {given}"
     )
@@ -137,7 +139,7 @@ def _values_of(headers: Any) -> tuple[str, str, str]:
 def _text(value: Any) -> str:
     """A header's value; the first one of several."""
     if isinstance(value, list | tuple):
-        value = next(iter(cast("Iterable[Any]", value)), "")
+        value = next(iter(cast("Iterable[object]", value)), "")
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return value if isinstance(value, str) else ""
