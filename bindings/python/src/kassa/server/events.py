@@ -74,7 +74,7 @@ def verify_event(
         return read_event(json.loads(raw))
     except (ValueError, RecursionError) as error:
         what = error if isinstance(error, Unreadable) else "it is not JSON"
-        raise _error("MALFORMED_EVENT", f"the signature is right, but the body is no event: {what}") from error
+        raise _error("MALFORMED_EVENT", f"the signature is right, but the body is not an event: {what}") from error
 
 
 def _error(reason: str, detail: str) -> EventError:
@@ -82,7 +82,7 @@ def _error(reason: str, detail: str) -> EventError:
 
 
 def _several(secrets: Any) -> tuple[Any, ...]:
-    """The secrets, if they are several: what is no secret at all is one that is malformed."""
+    """The secrets, if they are several: a value of another kind is one that is malformed."""
     if isinstance(secrets, Iterable) and not isinstance(secrets, str | bytes):
         return tuple(cast("Iterable[object]", secrets))
     return (secrets,)

@@ -234,48 +234,57 @@ class Unreadable(ValueError):
     """What a JSON text lacks."""
 
 
-def read(kind: type[T], told: object, name: str = "the response") -> T:
+RESPONSE, EVENT = "the response", "the event"
+"""The names of what is read. Their members go by their own names, and members of those by a path such as ``payments[0].id``."""
+
+
+def read(kind: type[T], value: object, name: str = RESPONSE) -> T:
     """A value from parsed JSON. Members that are not known are ignored; `Unreadable` says which one is missing or wrong."""
-    return cast("T", _read(kind, told, name))
+    return cast("T", _read(kind, value, name))
 
 
-def read_event(told: object, name: str = "the event") -> Event:
+def read_event(value: object, name: str = EVENT) -> Event:
     """An event from the body of a webhook, or from the history."""
-    outer = _members(told, name)
+    outer = _members(value, name)
     own = {"id": outer.get("id"), "kind": outer.get("type"), "timestamp_ms": outer.get("timestamp_ms")}
-    return cast("Event", _built(Event, {**_members(outer.get("data"), "data"), **own}))
+    return cast("Event", _built(Event, {**_members(outer.get("data"), f"{_prefix(name)}data"), **own}, name))
 
 
-def _read(hint: Any, told: object, name: str) -> Any:
+def _read(hint: Any, value: object, name: str) -> Any:
     inner = get_args(hint)
     if isinstance(hint, types.UnionType):
-        return None if told is None else _read(inner[0], told, name)
-    if told is None:
+        return None if value is None else _read(inner[0], value, name)
+    if value is None:
         raise Unreadable(f"{name} is missing")
     if get_origin(hint) is tuple:
-        if not isinstance(told, list):
-            raise Unreadable(f"{name} is no list")
-        return tuple(_read(inner[0], each, f"an item of {name}") for each in cast("list[object]", told))
+        if not isinstance(value, list):
+            raise Unreadable(f"{name} must be a list")
+        items = enumerate(cast("list[object]", value))
+        return tuple(_read(inner[0], each, f"{name}[{at}]") for at, each in items)
     if get_origin(hint) is Mapping:
-        return {key: _read(inner[1], value, f"{name}.{key}") for key, value in _members(told, name).items()}
+        return {key: _read(inner[1], each, f"{name}.{key}") for key, each in _members(value, name).items()}
     if hint is Event:
-        return read_event(told, name)
-    return _built(hint, _members(told, name)) if is_dataclass(hint) else _scalar(hint, told, name)
+        return read_event(value, name)
+    return _built(hint, _members(value, name), name) if is_dataclass(hint) else _scalar(hint, value, name)
 
 
-def _members(told: object, name: str) -> dict[str, object]:
-    if not isinstance(told, dict):
-        raise Unreadable(f"{name} is no object")
-    return cast("dict[str, object]", told)
+def _members(value: object, name: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise Unreadable(f"{name} must be a JSON object")
+    return cast("dict[str, object]", value)
 
 
-def _built(kind: Any, members: Mapping[str, object]) -> Any:
+def _prefix(name: str) -> str:
+    return "" if name in (RESPONSE, EVENT) else f"{name}."
+
+
+def _built(kind: Any, members: Mapping[str, object], name_of_all: str) -> Any:
     read: dict[str, Any] = {}
     for name, hint in _hints(kind).items():
         inner = get_args(hint) or (hint,)
         # On the wire the name of a time ends in its unit.
         wire = f"{name}_ms" if datetime in inner else f"{name}_s" if timedelta in inner else name
-        read[name] = _read(hint, members.get(wire), wire)
+        read[name] = _read(hint, members.get(wire), f"{_prefix(name_of_all)}{wire}")
     return kind(**read)
 
 
@@ -286,14 +295,15 @@ def _hints(kind: type) -> dict[str, Any]:
 
 WIRE: dict[type, type] = {Decimal: str, datetime: int, timedelta: int}
 """What stands for a value in JSON, where that is something else."""
+JSON_NAMES: dict[type, str] = {str: "a string", int: "an integer", bool: "true or false"}
 
 
-def _scalar(hint: type, told: object, name: str) -> object:
+def _scalar(hint: type, value: object, name: str) -> object:
     wire = WIRE.get(hint, hint)
     # To Python, True is an int.
-    if not isinstance(told, wire) or (isinstance(told, bool) and wire is not bool):
-        raise Unreadable(f"{name} is no {wire.__name__}")
-    known: Any = told
+    if not isinstance(value, wire) or (isinstance(value, bool) and wire is not bool):
+        raise Unreadable(f"{name} must be {JSON_NAMES[wire]}")
+    known: Any = value
     try:
         if hint is Decimal:
             return _finite(Decimal(known))
@@ -301,7 +311,7 @@ def _scalar(hint: type, told: object, name: str) -> object:
             return EPOCH + timedelta(milliseconds=known)
         return timedelta(seconds=known) if hint is timedelta else known
     except ArithmeticError as error:
-        raise Unreadable(f"{name} is no {hint.__name__}") from error
+        raise Unreadable(f"{name} {'must be a decimal number' if hint is Decimal else 'is out of range'}") from error
 
 
 def _finite(number: Decimal) -> Decimal:
