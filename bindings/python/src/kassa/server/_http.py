@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import ipaddress
 import json
 import os
 import random
@@ -20,9 +19,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
 from typing import Any, Literal, TypeVar, cast
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from ._hidden import Hidden
+from ._settings import DEFAULT_PORTS, Hidden, address_of
 from .errors import (
     BadResponse,
     Conflict,
@@ -48,7 +47,6 @@ LONGEST_TIMEOUT = 24 * 60 * 60.0
 """Seconds; a socket takes no unlimited time."""
 MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 """Bytes of a response. A page of 1,000 events has about one million."""
-DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_IDLE = 16
 """Idle connections."""
 RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
@@ -383,40 +381,3 @@ class Transport:
 
     def _masked(self, text: str) -> str:
         return SECRETS.sub(r"\1***", text.replace(self._key.value, "***"))
-
-
-def address_of(url: str, plain_http_hosts: Iterable[str] = ()) -> tuple[str, str, int, str]:
-    """The scheme of an address, its host, its port, and its path without a slash at the end."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
-        host = parts.hostname or ""
-        host.encode("idna")
-    except ValueError as error:
-        reason = "its host is not a name" if isinstance(error, UnicodeError) else str(error)
-        raise ValueError(f"url must be the server's address, such as https://pay.shop.example.kg: {reason}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("url must begin with https:// or http:// and a host, such as https://pay.shop.example.kg")
-    # It may hold a password, so it is not part of the message.
-    if parts.username is not None or parts.query or parts.fragment or not re.fullmatch("[!-~]*", parts.path):
-        raise ValueError("url must have no user name, no query, no # and no spaces")
-    path = parts.path.rstrip("/")
-    if path.endswith("/v1"):
-        raise ValueError("url must be the server's public_url, without /v1 at its end: the client adds it")
-    if isinstance(plain_http_hosts, str):
-        raise TypeError("plain_http_hosts must be several names, such as ('kassa-server',), not one str")
-    named = {each.lower() for each in plain_http_hosts}
-    if parts.scheme == "http" and not is_loopback(host) and host not in named:
-        raise ValueError(
-            "url must begin with https://, because plain http shows the API key to the network: http is for this machine "
-            "(127.0.0.1, localhost), and for hosts of a private network that plain_http_hosts names"
-        )
-    return parts.scheme, host, port, path
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

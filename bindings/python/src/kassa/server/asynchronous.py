@@ -12,8 +12,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from ._hidden import Hidden
 from ._http import Cancellation, cancellation
+from ._settings import Hidden
 from .client import Client, is_temporary, logger, seconds, settings_of_environment
 from .errors import ServerError
 from .values import Checkout, EventAt, EventPage, Payment, Token

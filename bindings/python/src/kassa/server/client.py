@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ._hidden import Hidden
 from ._http import Transport
+from ._settings import Hidden
 from .errors import BadResponse, NotFound, ServerError, ServerUnavailable
 from .values import Checkout, EventAt, EventPage, Payment, Token
 

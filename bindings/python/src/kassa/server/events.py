@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, cast
 
-from ._hidden import Hidden
+from ._settings import Hidden
 from .errors import EventError, EventErrorReason
 from .values import Event, Unreadable, read_event
 
@@ -130,9 +130,9 @@ def _values_of(headers: Any) -> tuple[str, str, str]:
         for name, value in headers.items():
             found.setdefault(_text(name).lower(), _text(value))
         return found.get(ID, ""), found.get(TIMESTAMP, ""), found.get(SIGNATURE, "")
-    given = type(cast("object", headers)).__name__
+    kind = type(cast("object", headers)).__name__
     raise TypeError(
-        f"headers is a mapping of names and values, or a tuple of the values of {', '.join(HEADERS)}, not {given}"
+        f"headers is a mapping of names and values, or a tuple of the values of {', '.join(HEADERS)}, not {kind}"
     )
 
 
