@@ -522,7 +522,7 @@ def test_the_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> No
         pickle.dumps(client)
 
 
-def test_tls_trusts_a_file_of_certificates(tmp_path: Path) -> None:
+def test_tls_trusts_a_file_of_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)  # pyright: ignore[reportUnknownMemberType]
@@ -531,9 +531,18 @@ def test_tls_trusts_a_file_of_certificates(tmp_path: Path) -> None:
         raw.answers(answer(OPEN))
         with Client(raw.url, KEY, ca_file=tmp_path / "ca.pem") as client:
             assert client.checkout("co_1").id == OPEN["id"]
+        resolved: list[object] = []
+        resolve = socket.getaddrinfo
+
+        def counted(*arguments: Any, **named: Any) -> list[Any]:
+            resolved.append(arguments)
+            # As of a host with several addresses.
+            return resolve(*arguments, **named) + resolve(*arguments, **named)
+
+        monkeypatch.setattr("kassa.server._http.socket.getaddrinfo", counted)
         with Client(raw.url, KEY) as client, pytest.raises(ServerUnavailable, match="certificate verify failed"):
             client.checkout("co_1")
-    assert len(raw.requests) == 1
+    assert len(raw.requests) == len(resolved) == 1
 
 
 def test_the_readmes_shop_runs(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
