@@ -4,11 +4,14 @@ import kotlinx.serialization.json.JsonObject
 import java.math.BigDecimal
 import java.time.Instant
 
-/** An event: what happened to a checkout. An event can arrive twice, with the same [id]. */
+/**
+ * An event: what happened to a checkout. An event can arrive twice, with the same [id]. After the server's database was restored, the same
+ * payment gets a new one: deliver once for each [reference].
+ */
 public class Event internal constructor(source: JsonObject) : ServerValue(source) {
     private val data = source.child("data")
 
-    /** Identifier of the event, equal to the header `webhook-id`: store it, and ignore an event whose identifier you know. */
+    /** Identifier of the event, equal to the header `webhook-id`: store it, and ignore an event whose identifier you know. A new one can be about the same payment. */
     public val id: String = source.text("id")
 
     /** An [EventKind], or the word of a newer server: accept and ignore kinds that you do not know. In its JSON it is `type`. */
@@ -98,7 +101,10 @@ public data class EventVia(public val role: String, public val key: String)
  * @property cursor where to read on: store it unchanged, after you have dealt with the event
  * @property event the event, as it is delivered
  */
-public data class EventAt(public val cursor: String, public val event: Event)
+public class EventAt internal constructor(public val cursor: String, public val event: Event) {
+    /** The event in short, and its cursor. */
+    override fun toString(): String = "EventAt($cursor, $event)"
+}
 
 /** The kinds of events on which a shop acts. The other ones, `payment.…`, report progress; newer servers may have more. */
 public object EventKind {

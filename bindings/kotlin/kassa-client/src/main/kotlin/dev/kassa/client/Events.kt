@@ -30,7 +30,7 @@ public object Events {
      * and 2xx once you have stored the event.
      *
      * @param body the request's body, byte for byte as it came
-     * @param headers the request's headers, in any case: each value a text, or a list of texts
+     * @param headers the request's headers, in any case: each value a text, or a list or an array of texts
      * @param secrets the server's `events.secret`; while it is being replaced, the old one, too
      * @throws EventException saying why it is not taken, and what to do
      */
@@ -43,11 +43,6 @@ public object Events {
     public fun verify(body: String, headers: Map<String, *>, vararg secrets: String): Event =
         verify(body.toByteArray(), headers, *secrets)
 
-    /** The same by the three headers, for a web framework that has no map of them: null for one that is missing. */
-    @JvmStatic
-    public fun verify(body: ByteArray, id: String?, timestamp: String?, signature: String?, vararg secrets: String): Event =
-        EventVerifier(secrets.toList()).verify(body, id, timestamp, signature)
-
     /**
      * An event as the server would send it, for the tests of the shop's receiver.
      *
@@ -55,6 +50,7 @@ public object Events {
      * @param kind an [EventKind]
      * @param timestamp when it is sent: another time shows how a late one is refused
      * @param id the same one again shows how a repetition is ignored
+     * @param data further members of the event's `data`, such as `after` with `expired` for a charge that came late
      */
     @JvmStatic
     @JvmOverloads
@@ -65,10 +61,11 @@ public object Events {
         amount: BigDecimal = BigDecimal("390"),
         timestamp: Instant = Instant.now(),
         id: String = "evt_" + hex(UUID.randomUUID().toString()),
+        data: Map<String, String> = emptyMap(),
     ): SignedEvent {
         val ended = mapOf(EventKind.CHECKOUT_EXPIRED to CheckoutState.EXPIRED, EventKind.CHECKOUT_CANCELLED to CheckoutState.CANCELLED)
         val state = ended[kind] ?: if (kind.startsWith("checkout.")) CheckoutState.PAID else CheckoutState.OPEN
-        val data = mapOf(
+        val members = mapOf(
             "checkout" to JsonPrimitive("co_" + hex(UUID.nameUUIDFromBytes(reference.toByteArray()).toString())),
             "reference" to JsonPrimitive(reference),
             "amount" to JsonPrimitive(amount.stripTrailingZeros().toPlainString()),
@@ -81,7 +78,7 @@ public object Events {
             "id" to JsonPrimitive(id),
             "type" to JsonPrimitive(kind),
             "timestamp_ms" to JsonPrimitive(timestamp.toEpochMilli()),
-            "data" to JsonObject(data),
+            "data" to JsonObject(members + data.mapValues { (_, value) -> JsonPrimitive(value) }),
         )
         val body = JsonObject(event).toString()
         val seconds = timestamp.epochSecond.toString()
@@ -127,12 +124,17 @@ public class EventVerifier @JvmOverloads constructor(
     public fun verify(body: ByteArray, headers: Map<String, *>): Event {
         fun header(name: String): String? {
             val value = headers.entries.firstOrNull { name.equals(it.key, ignoreCase = true) }?.value
-            return (if (value is Iterable<*>) value.firstOrNull() else value)?.toString()
+            val first = when (value) {
+                is Iterable<*> -> value.firstOrNull()
+                is Array<*> -> value.firstOrNull()
+                else -> value
+            }
+            return first?.toString()
         }
         return verify(body, header(ID), header(TIMESTAMP), header(SIGNATURE))
     }
 
-    /** See [Events.verify]. */
+    /** The same by the three headers, for a web framework that has no map of them: null for one that is missing. */
     public fun verify(body: ByteArray, id: String?, timestamp: String?, signature: String?): Event {
         val (checkedId, seconds, given) = listOf(ID to id, TIMESTAMP to timestamp, SIGNATURE to signature).map { (name, value) ->
             value?.takeIf { it.isNotEmpty() }
@@ -210,8 +212,9 @@ public class EventException internal constructor(public val reason: Reason, mess
 
 private fun fail(reason: Reason, message: String): Nothing = throw EventException(reason, message)
 
-private fun key(secret: String, number: Int): SecretKeySpec {
-    val bytes = secret.takeIf { it.startsWith(PREFIX) }?.let { decoded(it.removePrefix(PREFIX)) }?.takeIf { it.size in SECRET_SIZES }
+/** From Java a secret can be null, such as a variable of the environment that is not set. */
+private fun key(secret: String?, number: Int): SecretKeySpec {
+    val bytes = secret?.takeIf { it.startsWith(PREFIX) }?.let { decoded(it.removePrefix(PREFIX)) }?.takeIf { it.size in SECRET_SIZES }
         ?: fail(Reason.MALFORMED_SECRET, "secret $number must be whsec_ and base64 of 24 to 64 bytes, from `kassa-server secret`")
     return SecretKeySpec(bytes, "HmacSHA256")
 }

@@ -3,11 +3,14 @@ package dev.kassa.client
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
+import java.lang.System.Logger.Level
 import java.math.BigDecimal
 import java.net.ProxySelector
 import java.time.Duration
 
 private const val PAGE_SIZE = 100
+private val LONGEST_WAIT = Duration.ofSeconds(60)
+private val LOG: System.Logger = System.getLogger("dev.kassa.client")
 
 /**
  * The client of a merchant's kassa-server, for the back end of a shop: it opens checkouts, and reads them and their events.
@@ -19,13 +22,15 @@ private const val PAGE_SIZE = 100
  * ```
  *
  * Each call blocks its thread, for the timeout at most, and throws a [KassaClientException] if it fails. Calls that are safe to repeat
- * are repeated while the server cannot be reached or is too busy. No redirect is followed. One client serves the whole program: it is
+ * are repeated while the server cannot be reached or is too busy, eight attempts in all. No redirect is followed. One client serves the whole program: it is
  * thread-safe.
  *
- * @param url the server's address, such as `https://pay.example.kg`
+ * @param url the server's address, such as `https://pay.example.kg`; plain http only to this machine, or to one of [plainHttpHosts]
  * @param apiKey the shop's key, as `kassa-server keys new` prints it. It is never printed
- * @param timeout the time limit of each call, repetitions included
+ * @param timeout the time limit of each call, repetitions included: above zero, and one day at most
  * @param proxy the proxy to use; without it there is none, whatever the system's settings say
+ * @param plainHttpHosts hosts that may be called by plain `http`, such as machines in a network of your own: whoever listens there reads
+ *   the API key; none by default, and loopback needs no name
  * @throws IllegalArgumentException naming the argument and its rule
  */
 public class KassaClient @JvmOverloads constructor(
@@ -33,8 +38,9 @@ public class KassaClient @JvmOverloads constructor(
     apiKey: String,
     private val timeout: Duration = Duration.ofSeconds(30),
     proxy: ProxySelector? = null,
+    plainHttpHosts: List<String> = emptyList(),
 ) {
-    private val http = Http(url, apiKey, timeout, proxy)
+    private val http = Http(url, apiKey, timeout, proxy, plainHttpHosts)
 
     /** The server's address, without a trailing slash. */
     public val url: String get() = http.url
@@ -58,13 +64,15 @@ public class KassaClient @JvmOverloads constructor(
     }
 
     /**
-     * The checkout as soon as its version is above [afterVersion], or as it is after [wait]: at most 60 s, in whole seconds. The server
-     * may answer earlier.
+     * The checkout as soon as its version is above [afterVersion], or as it is after [wait]: rounded up to whole seconds, and 60 s at
+     * most. The server may answer earlier.
      */
     @JvmOverloads
     public fun waitForChange(id: String, afterVersion: Long, wait: Duration = Duration.ofSeconds(25)): Checkout {
-        val query = "?after=$afterVersion&wait=${wait.toSeconds()}"
-        return http.send(Call("GET", path(id), query, timeout = timeout.plus(wait)), ::Checkout)
+        val bounded = wait.coerceIn(Duration.ZERO, LONGEST_WAIT)
+        val seconds = bounded.toSeconds() + if (bounded.nano > 0) 1 else 0
+        val query = "?after=$afterVersion&wait=$seconds"
+        return http.send(Call("GET", path(id), query, timeout = timeout.plusSeconds(seconds)), ::Checkout)
     }
 
     /**
@@ -77,8 +85,11 @@ public class KassaClient @JvmOverloads constructor(
     /** Has the server ask the gateway about the checkout's payments now, for example when the payer returns. */
     public fun check(id: String): Unit = http.send(Call("POST", path(id, "/check"))) {}
 
-    /** A new client token, for the payer's app. It is not repeated: if it fails, ask for another one. */
-    public fun newToken(id: String): Token = http.send(Call("POST", path(id, "/tokens"), isRepeatable = false)) {
+    /**
+     * A new client token, for the payer's app. Each call makes another one. If a response is lost, the call asks again, and the token
+     * that nobody received expires.
+     */
+    public fun newToken(id: String): Token = http.send(Call("POST", path(id, "/tokens"))) {
         Token(it.text("token"), Duration.ofSeconds(it.long("lifetime_s")))
     }
 
@@ -97,7 +108,7 @@ public class KassaClient @JvmOverloads constructor(
 
     /**
      * Decides what became of a payment that the server cannot decide, for a person who has looked into the gateway's own records. It is
-     * not repeated: if the server cannot be reached, read the checkout.
+     * repeated only if the server certainly did not carry it out. If it fails with [KassaClientException.Unavailable], read the checkout.
      *
      * @param reason what the person found; the event has it
      * @param by the person's name; the event has it
@@ -111,7 +122,7 @@ public class KassaClient @JvmOverloads constructor(
 
     /**
      * The events after a cursor, in the order in which they happened, up to the newest one. They are asked for page by page while you
-     * iterate. Store each one's cursor after you have dealt with it.
+     * iterate. Store each one's cursor after you have dealt with it. Each iteration begins at [after] again.
      *
      * @param after the cursor of the last event that you know; `0` begins with the first event
      * @throws KassaClientException.HistoryGone while you iterate, if the server's database was restored and lacks that event
@@ -120,8 +131,10 @@ public class KassaClient @JvmOverloads constructor(
     public fun events(after: String = "0"): Iterable<EventAt> = feed(after, null)
 
     /**
-     * The same as [events], but it goes on with the events that happen from now on, and asks for them at this interval. It ends when
-     * you leave the loop, or by [KassaClientException.Interrupted].
+     * The same as [events], but it goes on with the events that happen from now on, and asks for them at this interval. While the
+     * server is away it goes on asking, and logs why to the `System.Logger` named `dev.kassa.client`. It ends when you leave the loop, by
+     * [KassaClientException.Interrupted], or by another error. Each iteration begins at [after] again: after an error, pass the cursor
+     * that you stored.
      */
     @JvmOverloads
     public fun followEvents(after: String = "0", interval: Duration = Duration.ofSeconds(5)): Iterable<EventAt> {
@@ -133,14 +146,25 @@ public class KassaClient @JvmOverloads constructor(
         var cursor = after
         while (true) {
             val call = Call("GET", "/v1/events", "?after=${encoded(cursor)}&limit=$PAGE_SIZE")
-            val (events, next) = http.send(call) { page ->
-                page.objects("events") { EventAt(it.text("cursor"), Event(it.child("event"))) } to page.text("next")
+            val page = try {
+                http.send(call) { page ->
+                    page.objects("events") { EventAt(it.text("cursor"), Event(it.child("event"))) } to page.text("next")
+                }
+            } catch (error: KassaClientException) {
+                if (interval == null || !isPassing(error)) throw error
+                LOG.log(Level.WARNING, "no events could be read, and they are asked for again in $interval: ${error.message}")
+                pause(interval)
+                continue
             }
+            val (events, next) = page
             yieldAll(events)
             cursor = next
             if (events.isEmpty()) pause(interval ?: break)
         }
     }.asIterable()
+
+    private fun isPassing(error: KassaClientException) =
+        error is KassaClientException.Unavailable || (error is KassaClientException.BadResponse && error.status >= 500)
 
     /** Without the API key. */
     override fun toString(): String = "KassaClient($url)"
@@ -148,17 +172,22 @@ public class KassaClient @JvmOverloads constructor(
     /** Makes clients. */
     public companion object {
         /**
-         * A client of the server at `KASSA_SERVER_URL`, with the key `KASSA_API_KEY`.
+         * A client of the server at `KASSA_SERVER_URL`, with the key `KASSA_API_KEY`. `KASSA_PLAIN_HTTP_HOSTS` can name the hosts that
+         * may be called by plain http, separated by commas.
          *
          * @throws IllegalArgumentException if one of them is missing or is none
          */
         @JvmStatic
         @JvmOverloads
         public fun fromEnvironment(timeout: Duration = Duration.ofSeconds(30)): KassaClient =
-            KassaClient(variable("KASSA_SERVER_URL"), variable("KASSA_API_KEY"), timeout)
+            fromEnvironment(System.getenv(), timeout)
 
-        private fun variable(name: String) =
-            requireNotNull(System.getenv(name)?.takeIf { it.isNotEmpty() }) { "$name: must be set in the environment" }
+        internal fun fromEnvironment(environment: Map<String, String>, timeout: Duration): KassaClient {
+            fun variable(name: String) =
+                requireNotNull(environment[name]?.takeIf { it.isNotEmpty() }) { "$name: must be set in the environment" }
+            val hosts = environment["KASSA_PLAIN_HTTP_HOSTS"].orEmpty().split(',').map { it.trim() }.filter { it.isNotEmpty() }
+            return KassaClient(variable("KASSA_SERVER_URL"), variable("KASSA_API_KEY"), timeout, plainHttpHosts = hosts)
+        }
     }
 }
 
@@ -174,27 +203,52 @@ private fun path(id: String, action: String = ""): String {
  * @property amount the amount in som, with at most two decimals
  * @property description what is paid for: 1 to 256 characters. The payer sees it
  * @property returnUrl where the payer returns to
- * @property methods the [payment methods][PaymentMethod] to offer; null for all that can carry the amount
- * @property lifetime how long it can be paid, 60 s to 30 days in whole seconds; null for an hour
- * @property metadata the shop's own key-value pairs, which each response returns: at most 20
  */
-public data class NewCheckout @JvmOverloads constructor(
+public class NewCheckout private constructor(
     public val reference: String,
     public val amount: BigDecimal,
     public val description: String,
     public val returnUrl: String,
-    public val methods: List<String>? = null,
-    public val lifetime: Duration? = null,
-    public val metadata: Map<String, String> = emptyMap(),
+    private val options: Options,
 ) {
+    public constructor(reference: String, amount: BigDecimal, description: String, returnUrl: String) :
+        this(reference, amount, description, returnUrl, Options())
+
+    /** The [payment methods][PaymentMethod] to offer; null for all that can carry the amount. */
+    public val methods: List<String>? get() = options.methods
+
+    /** How long it can be paid, 60 s to 30 days in whole seconds; null for an hour. */
+    public val lifetime: Duration? get() = options.lifetime
+
+    /** Currency code of three letters; null for the server's, `KGS`. */
+    public val currency: String? get() = options.currency
+
+    /** The shop's own key-value pairs, which each response returns: at most 20. */
+    public val metadata: Map<String, String> get() = options.metadata
+
     /** The same checkout, with these payment methods only. */
-    public fun withMethods(vararg methods: String): NewCheckout = copy(methods = methods.toList())
+    public fun withMethods(vararg methods: String): NewCheckout = with(options.copy(methods = methods.toList()))
 
     /** The same checkout, which can be paid for this long. */
-    public fun withLifetime(lifetime: Duration): NewCheckout = copy(lifetime = lifetime)
+    public fun withLifetime(lifetime: Duration): NewCheckout = with(options.copy(lifetime = lifetime))
+
+    /** The same checkout, in this currency. */
+    public fun withCurrency(currency: String): NewCheckout = with(options.copy(currency = currency))
 
     /** The same checkout, with one more of the shop's own key-value pairs. */
-    public fun withMetadata(key: String, value: String): NewCheckout = copy(metadata = metadata + (key to value))
+    public fun withMetadata(key: String, value: String): NewCheckout = with(options.copy(metadata = metadata + (key to value)))
+
+    private fun with(options: Options) = NewCheckout(reference, amount, description, returnUrl, options)
+
+    /** The checkout in short. */
+    override fun toString(): String = "NewCheckout(reference=$reference, amount=$amount)"
+
+    private data class Options(
+        val methods: List<String>? = null,
+        val lifetime: Duration? = null,
+        val currency: String? = null,
+        val metadata: Map<String, String> = emptyMap(),
+    )
 
     internal fun body() = JsonObject(
         buildMap {
@@ -203,6 +257,7 @@ public data class NewCheckout @JvmOverloads constructor(
             put("amount", JsonPrimitive(amount.stripTrailingZeros().toPlainString()))
             put("description", JsonPrimitive(description))
             put("return_url", JsonPrimitive(returnUrl))
+            currency?.let { put("currency", JsonPrimitive(it)) }
             methods?.let { put("methods", JsonArray(it.map(::JsonPrimitive))) }
             lifetime?.let { put("lifetime_s", JsonPrimitive(it.toSeconds())) }
             if (metadata.isNotEmpty()) put("metadata", JsonObject(metadata.mapValues { (_, value) -> JsonPrimitive(value) }))

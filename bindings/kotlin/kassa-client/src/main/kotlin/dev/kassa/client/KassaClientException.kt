@@ -4,7 +4,7 @@ package dev.kassa.client
 public sealed class KassaClientException(message: String, cause: Throwable? = null) : RuntimeException(message, cause) {
 
     /**
-     * The server refused the request (problem details, RFC 9457), and changed nothing.
+     * The server refused the request (problem details, RFC 9457). Its status is 4xx, so nothing was changed.
      *
      * @property status the HTTP status, such as 400
      * @property kind the stable name of the problem, such as `invalid` or `reference_used`
@@ -45,10 +45,10 @@ public sealed class KassaClientException(message: String, cause: Throwable? = nu
         Refused("${problem.message}: store `next` as the cursor, and read on after it; known events can come again", problem)
 
     /**
-     * The server could not be reached, or was too busy, until the time limit of the call, or until the only attempt of a call that is
-     * not repeated.
+     * The server could not be reached, was too busy, or failed (5xx), also in the last attempt. Whether a call that changes something
+     * was carried out is unknown, unless the message says that it was not. [KassaClient.openCheckout] can be repeated.
      *
-     * @property status the HTTP status of the last attempt: 408, 429, 502, 503 or 504; null if there was no response
+     * @property status the HTTP status of the last attempt: 408, 429 or 5xx; null if there was no response
      * @property attempts how often the request was sent
      */
     public class Unavailable internal constructor(

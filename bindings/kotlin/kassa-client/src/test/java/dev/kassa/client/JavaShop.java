@@ -3,13 +3,15 @@ package dev.kassa.client;
 import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The README's shop in Java, as it stands there. */
 final class JavaShop {
-    final Set<String> seen = ConcurrentHashMap.newKeySet(); // in a real shop both are tables of its database
-    final Set<String> delivered = ConcurrentHashMap.newKeySet();
+    final Set<String> delivered = ConcurrentHashMap.newKeySet(); // in a real shop a column of its table of orders
+    final List<String> parcels = new CopyOnWriteArrayList<>();
     private final KassaClient client;
     private final String eventsSecret;
 
@@ -27,7 +29,8 @@ final class JavaShop {
         int status = 200; // also for kinds that this shop does not know
         try {
             var event = Events.verify(request.getRequestBody().readAllBytes(), request.getRequestHeaders(), eventsSecret);
-            if (event.isPaid() && seen.add(event.getId())) delivered.add(event.getReference());
+            // Once for each order: after a restore of the server, the same payment comes with another event.getId().
+            if (event.isPaid() && delivered.add(event.getReference())) parcels.add("honey for " + event.getReference());
         } catch (EventException error) {
             System.out.println(error.getMessage()); // which rule it breaks, and what to do
             status = 401;

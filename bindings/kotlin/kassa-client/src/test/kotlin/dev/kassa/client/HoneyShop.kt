@@ -21,7 +21,7 @@ class HoneyShop(private val client: KassaClient, private val eventsSecret: Strin
             return 401
         }
         when (event.kind) {
-            EventKind.CHECKOUT_PAID -> orders.deliverOnce(event.reference, event.id)
+            EventKind.CHECKOUT_PAID -> orders.deliverOnce(event.reference) // the same payment can come with another event.id
             EventKind.CHECKOUT_EXPIRED, EventKind.CHECKOUT_CANCELLED -> orders.release(event.reference)
         }
         return 200 // also for kinds that this shop does not know
@@ -30,6 +30,7 @@ class HoneyShop(private val client: KassaClient, private val eventsSecret: Strin
 
 /** The table of orders. */
 interface Orders {
-    fun deliverOnce(order: String, event: String)
+    /** Delivers, and remembers it in the same transaction, unless the order is delivered already. */
+    fun deliverOnce(order: String)
     fun release(order: String)
 }
