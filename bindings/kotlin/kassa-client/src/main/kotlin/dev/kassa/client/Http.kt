@@ -52,7 +52,7 @@ internal class Call(
 
 /** Why an attempt brought nothing, and how long the server asks to wait. */
 private class FailedAttempt(val sentence: String, val status: Int? = null, val wait: Duration = Duration.ZERO, val cause: Exception? = null) {
-    /** Whether the server surely carried out nothing: it had no request, or refused it for the number of requests. */
+    /** Whether the server certainly carried out nothing: it received no request, or refused it because there were too many. */
     val isWithoutEffect: Boolean get() =
         status == 429 || cause is ConnectException || cause is HttpConnectTimeoutException || cause is SSLHandshakeException
 
@@ -105,8 +105,7 @@ internal class Http(
             val isRepeatable = call.isRepeatable || failure.isWithoutEffect
             val isOver = attempts >= ATTEMPTS || System.nanoTime() + wait.toNanos() >= deadline
             if (!isRepeatable || failure.isFinal || isOver) {
-                val doubt = if (failure.isWithoutEffect) "; nothing was carried out" else doubt(call)
-                val message = "$call: the server at $url ${failure.sentence}$doubt"
+                val message = "$call: the server at $url ${failure.sentence}${outcome(call, failure.isWithoutEffect)}"
                 throw KassaClientException.Unavailable(message, failure.status, attempts, failure.cause)
             }
             pause(wait)
@@ -157,7 +156,7 @@ internal class Http(
             else -> {
                 val refused = refusal(call, status, response.body(), ::masked)
                 if (refused != null && status >= 500) {
-                    val message = "${refused.message.orEmpty()}${doubt(call)}"
+                    val message = "${refused.message.orEmpty()}${outcome(call)}"
                     throw KassaClientException.Unavailable(message, status, attempts, null)
                 }
                 if (refused is KassaClientException.HistoryGone || (refused != null && status != 410)) throw refused
@@ -174,9 +173,10 @@ internal class Http(
 
 private const val NO_PROBLEM = "it is no problem details (RFC 9457), so it comes from something else: check the url"
 
-/** What became of a request that failed after the server may have had it. */
-private fun doubt(call: Call): String = when {
+/** What became of a request that failed. */
+private fun outcome(call: Call, isWithoutEffect: Boolean = false): String = when {
     call.method == "GET" -> ""
+    isWithoutEffect -> "; nothing was carried out"
     call.isRepeatable -> "; whether it was carried out is unknown, and it can be repeated"
     else -> "; whether it was carried out is unknown, and it was not sent again"
 }

@@ -151,7 +151,7 @@ public class KassaClient @JvmOverloads constructor(
                     page.objects("events") { EventAt(it.text("cursor"), Event(it.child("event"))) } to page.text("next")
                 }
             } catch (error: KassaClientException) {
-                if (interval == null || !isPassing(error)) throw error
+                if (interval == null || !isTransient(error)) throw error
                 LOG.log(Level.WARNING, "no events could be read, and they are asked for again in $interval: ${error.message}")
                 pause(interval)
                 continue
@@ -163,7 +163,7 @@ public class KassaClient @JvmOverloads constructor(
         }
     }.asIterable()
 
-    private fun isPassing(error: KassaClientException) =
+    private fun isTransient(error: KassaClientException) =
         error is KassaClientException.Unavailable || (error is KassaClientException.BadResponse && error.status >= 500)
 
     /** Without the API key. */
