@@ -1,6 +1,6 @@
 package dev.kassa.client
 
-import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonNull
 import kotlinx.serialization.json.JsonObject
 import java.io.IOException
 import java.net.ConnectException
@@ -51,7 +51,12 @@ internal class Call(
 }
 
 /** Why an attempt brought nothing, and how long the server asks to wait. */
-private class FailedAttempt(val sentence: String, val status: Int? = null, val wait: Duration = Duration.ZERO, val cause: Exception? = null) {
+private class FailedAttempt(
+    val sentence: String,
+    val status: Int? = null,
+    val wait: Duration = Duration.ZERO,
+    val cause: Exception? = null,
+) {
     /** Whether the server certainly carried out nothing: it received no request, or refused it because there were too many. */
     val isWithoutEffect: Boolean get() =
         status == 429 || cause is ConnectException || cause is HttpConnectTimeoutException || cause is SSLHandshakeException
@@ -90,6 +95,7 @@ internal class Http(
         val limit = call.timeout ?: timeout
         val deadline = System.nanoTime() + limit.toNanos()
         var attempts = 0
+        var isWithoutEffect = true // as long as each attempt is
         while (true) {
             attempts++
             val failure = try {
@@ -101,11 +107,12 @@ internal class Http(
             } catch (error: TimeoutException) {
                 FailedAttempt("did not answer within ${limit.toMillis()} ms", cause = error)
             }
+            isWithoutEffect = isWithoutEffect && failure.isWithoutEffect
             val wait = maxOf(backoff(attempts), failure.wait)
             val isRepeatable = call.isRepeatable || failure.isWithoutEffect
             val isOver = attempts >= ATTEMPTS || System.nanoTime() + wait.toNanos() >= deadline
             if (!isRepeatable || failure.isFinal || isOver) {
-                val message = "$call: the server at $url ${failure.sentence}${outcome(call, failure.isWithoutEffect)}"
+                val message = "$call: the server at $url ${failure.sentence}${outcome(call, isWithoutEffect)}"
                 throw KassaClientException.Unavailable(message, failure.status, attempts, failure.cause)
             }
             pause(wait)
@@ -182,7 +189,8 @@ private fun outcome(call: Call, isWithoutEffect: Boolean = false): String = when
 }
 
 /** A body that is given up once it is too large. */
-private class LimitedBody(private val whole: BodySubscriber<String>, private val failure: () -> Exception) : BodySubscriber<String> by whole {
+private class LimitedBody(private val whole: BodySubscriber<String>, private val failure: () -> Exception) :
+    BodySubscriber<String> by whole {
     private var left = LARGEST_RESPONSE_MIB * 1024 * 1024
     private lateinit var subscription: Flow.Subscription
 
@@ -207,7 +215,7 @@ private fun refusal(call: Call, status: Int, body: String, masked: (String) -> S
 }
 
 private fun refusalOf(call: Call, status: Int, problem: JsonObject, masked: (String) -> String): KassaClientException.Refused? {
-    val violations = if (problem["violations"] !is JsonArray) emptyList() else {
+    val violations = if ((problem["violations"] ?: JsonNull) is JsonNull) emptyList() else {
         problem.objects("violations") { Violation(masked(it.text("field")), it.text("rule"), masked(it.text("text"))) }
     }
     val kind = problem.textOrNull("type")?.substringAfter("urn:kassa:problem:", "")?.takeIf { it.isNotEmpty() } ?: return null

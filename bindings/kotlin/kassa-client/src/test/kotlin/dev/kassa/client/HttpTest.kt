@@ -89,6 +89,14 @@ class HttpTest {
     }
 
     @Test
+    fun `what an earlier attempt may have done stays unknown`() {
+        respond = { exchange, number -> if (number > 1) exchange.send(429, "", "Retry-After" to "60") }
+        val failed = assertThrows<KassaClientException.Unavailable> { client.openCheckout(order) }
+        assertEquals(listOf(429, 2), listOf(failed.status, failed.attempts))
+        assertTrue("whether it was carried out is unknown" in failed.message!!, failed.message)
+    }
+
+    @Test
     fun `attempts are limited`() {
         respond = { exchange, _ -> exchange.send(429, "") }
         val failed = assertThrows<KassaClientException.Unavailable> { client.resolve() }
@@ -111,7 +119,8 @@ class HttpTest {
         respond = { exchange, _ -> exchange.send(500, problem("internal")) }
         val failed = assertThrows<KassaClientException.Unavailable> { client.openCheckout(order) }
         assertEquals(listOf(500, 1), listOf(failed.status, failed.attempts))
-        assertTrue("failed (500 internal)" in failed.message!! && "carried out is unknown, and it can be repeated" in failed.message!!, failed.message)
+        val message = failed.message!!
+        assertTrue("failed (500 internal)" in message && "carried out is unknown, and it can be repeated" in message, message)
         assertFalse("unknown" in assertThrows<KassaClientException.Unavailable> { client.checkout(CHECKOUT_ID) }.message!!)
     }
 
@@ -215,6 +224,7 @@ class HttpTest {
             404 to "not here",
             404 to """{"type": "about:blank", "status": 404}""",
             500 to """{"violations": [1]}""",
+            400 to """{"type": "urn:kassa:problem:invalid", "detail": 7}""",
         )
         val optional = CHECKOUT.replace("\"page_url\":null", "\"page_url\":7")
         for ((status, body) in odd + (200 to optional)) {
@@ -273,7 +283,8 @@ class HttpTest {
             val message = assertThrows<IllegalArgumentException> { KassaClient(url, wrong) }.message!!
             assertTrue(message.startsWith("apiKey: ") && KEY !in message, message)
         }
-        for (wrong in listOf("https://$host:0", "https://$host:70000", "https://$host/v1", "http://$host", "http://127.0.0.1.$host", "http://x.localhost")) {
+        val ports = listOf("https://$host:0", "https://$host:70000")
+        for (wrong in ports + listOf("https://$host/v1", "http://$host", "http://127.0.0.1.$host", "http://x.localhost")) {
             val message = assertThrows<IllegalArgumentException>(wrong) { KassaClient(wrong, KEY) }.message!!
             assertTrue(message.startsWith("url: "), message)
         }
