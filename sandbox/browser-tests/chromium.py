@@ -34,6 +34,8 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     found = subprocess.run([FIND], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     environment: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": str(FONTS)}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS), env=environment, timeout=PATIENCE * 3000)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=list(FLAGS), env=environment, timeout=PATIENCE * 3000
+        )
         yield browser
         browser.close()

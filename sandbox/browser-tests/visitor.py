@@ -23,6 +23,7 @@ SIZES: dict[Size, tuple[int, int]] = {
 }
 HELD = ("small", "phone")
 
+
 class Visitor:
     """One browser window. What it notes has to be nothing when it is closed."""
 
@@ -94,8 +95,11 @@ class Visitor:
         assert all(f"{scheme}:" in complaint for complaint in said), said
         del self.complaints[before:]
 
-    def look(self, name: str) -> None:
-        """Checks that the page is accessible, fits, and looks as the accepted picture of this name. Without scripts it looks the same."""
+    def look(self, name: str, *, varies: bool = False) -> None:
+        """Checks that the page is accessible, fits, and looks as the accepted picture of this name, unless it ``varies`` with the hour.
+
+        Without scripts nothing is checked: it looks the same.
+        """
         self.page.wait_for_load_state()
         if not self.has_scripts:
             return
@@ -103,7 +107,8 @@ class Visitor:
         page = "document.documentElement"
         fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth")
         assert fits, f"{self.page.url} has to be scrolled sideways"
-        pictures.compare(pictures.take(self.page), pictures.place(self.pictures, f"{name}-{self.label}"))
+        if not varies:
+            pictures.compare(pictures.take(self.page), pictures.place(self.pictures, f"{name}-{self.label}"))
 
     def open(self, url: str) -> None:
         """Opens an address."""

@@ -170,6 +170,8 @@
   // The number that was typed here, of which the server keeps two digits: masked, for this payment, in this tab, and until the code
   // is no longer awaited.
   const SENT_TO = "kassa sent to";
+  // The screens of a code that is on its way: one that was wrong is asked for again.
+  const ON_ITS_WAY = ["under-way", "waiting", "unknown"];
   const remembered = (change) => { try { return change(sessionStorage); } catch { return null; } };
   const numberIn = (form) => {
     const way = form.querySelector("input[name=method]:checked")?.closest(".way");
@@ -184,7 +186,7 @@
   };
   const showSentTo = () => {
     const line = document.getElementById("sent-to");
-    if (!line && state().dataset.screen !== "under-way") { remembered((storage) => storage.removeItem(SENT_TO)); }
+    if (!line && !ON_ITS_WAY.includes(state().dataset.screen)) { remembered((storage) => storage.removeItem(SENT_TO)); }
     const kept = remembered((storage) => storage.getItem(SENT_TO)) ?? "";
     if (line && kept.startsWith(`${line.dataset.payment} `)) {
       line.textContent = line.dataset.text.replace("{}", kept.slice(line.dataset.payment.length + 1));
