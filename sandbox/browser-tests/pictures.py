@@ -13,8 +13,8 @@ ACCEPT = os.environ.get("KASSA_PICTURES") == "accept"
 FONTS = Path(__file__).with_name("fonts.conf")
 """The one font of all pictures, so that they are the same on every machine."""
 FAILED = Path(__file__).resolve().parents[2] / "target" / "pictures"
-# Pictures are compared at half their size, as the edges of letters differ from one Chromium to the next. Those of wide windows are also
-# kept at half their size.
+# Pictures are compared at half their size, as the edges of letters differ from one Chromium to the next. Those of wide windows
+# are stored so, too.
 HALF = 2
 WIDE = 700
 # What is below is not on the picture: a page that is longer holds a list.
@@ -93,13 +93,13 @@ def compare(taken: bytes, accepted: Path) -> None:
             accepted.parent.mkdir(parents=True, exist_ok=True)
             now.save(accepted, "WEBP", lossless=True, quality=100, method=6)
         return
-    assert accepted.is_file(), (
-        f"no accepted picture: look at it, and take it with KASSA_PICTURES=accept ({_keep(now, accepted)})"
-    )
-    before = _read(accepted)
-    if not _are_alike(now, before, is_wide=is_wide):
+    if not accepted.is_file():
+        found = f"there is no accepted picture {accepted.name}: {_keep(now, accepted)}"
+    elif not _are_alike(now, _read(accepted), is_wide=is_wide):
         found = f"it differs from the accepted picture {accepted.name}: {_keep(now, accepted)}"
-        raise AssertionError(f"{found}; if that is as it should be, take it with KASSA_PICTURES=accept")
+    else:
+        return
+    raise AssertionError(f"{found}; if that is as it should be, take it with KASSA_PICTURES=accept")
 
 
 def _read(path: Path) -> Image.Image:

@@ -96,9 +96,9 @@ class Visitor:
         del self.complaints[before:]
 
     def look(self, name: str, *, varies: bool = False) -> None:
-        """Checks that the page is accessible, fits, and looks as the accepted picture of this name, unless it ``varies`` with the hour.
+        """Checks that the page is accessible, fits, and looks as the accepted picture of this name.
 
-        Without scripts nothing is checked: it looks the same.
+        Of a page that ``varies`` with the hour no picture is compared. Without scripts nothing is checked: it looks the same.
         """
         self.page.wait_for_load_state()
         if not self.has_scripts:
