@@ -386,7 +386,7 @@ pub(super) const TEXTS: Texts = Texts {
     compare_title: "Compare with the gateway's statement",
     file: "The statement, as a file in CSV",
     or_text: "Or its text",
-    statement_hint: "A line names the columns; titles above it and totals below are stepped over. The statement is not stored. Your browser remembers the column mapping.",
+    statement_hint: "A line names the columns; titles above it and totals below are stepped over. The statement is not stored, only which column is which.",
     which_column: "Which column is which",
     columns_are: "The columns are called:",
     col_date: "Date",
