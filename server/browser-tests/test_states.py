@@ -121,7 +121,7 @@ def test_form_that_does_not_arrive_stays(meet: Meet, *, offline: bool) -> None:
     expect(buyer.page.locator("#not-sent")).to_contain_text(text)
     buyer.sees("choose")
     expect(buyer.page.locator("#phone")).to_have_value(phones.MBANK_APPROVED.phone)
-    buyer.look("not-sent")
+    buyer.look("not-sent-offline" if offline else "not-sent")
     buyer.page.unroute_all(behavior="wait")
     buyer.complaints.clear()
     buyer.goes_on()
