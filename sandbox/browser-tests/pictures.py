@@ -65,6 +65,10 @@ BACK = """
 VARYING = "svg.qr, svg.chart, canvas"
 
 
+TAKEN: set[Path] = set()
+"""Those of this run, where pictures are accepted."""
+
+
 def place(folder: Path, name: str) -> Path:
     """Where the accepted picture of this name is: those of one file of tests are together."""
     tests = Path(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]).stem.removeprefix("test_")
@@ -89,7 +93,10 @@ def compare(taken: bytes, accepted: Path) -> None:
     is_wide = now.width >= WIDE
     now = now.reduce(HALF) if is_wide else now
     if ACCEPT:
+        is_taken = accepted in TAKEN
+        TAKEN.add(accepted)
         if not (accepted.is_file() and _are_alike(now, _read(accepted), is_wide=is_wide)):
+            assert not is_taken, f"two pages that look different have the name {accepted.name}"
             accepted.parent.mkdir(parents=True, exist_ok=True)
             now.save(accepted, "WEBP", lossless=True, quality=100, method=6)
         return
