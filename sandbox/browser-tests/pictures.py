@@ -39,6 +39,10 @@ STEADY = r"""
     [/\b\d{1,2}\.\d{2}\.202[5-9]\b/g, "02.01.2026"],
     [/\b\d{1,2} [A-Z][a-z]{2} 202[5-9]\b/g, "2 Jan 2026"],
     [/\b\d{12,}\b/g, "100000000001"],
+    // In the last hour of a day.
+    [/\btomorrow\b/g, "today"],
+    [/завтра/g, "сегодня"],
+    [/эртең/g, "бүгүн"],
   ];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const changed = [];
@@ -47,15 +51,18 @@ STEADY = r"""
     const after = rules.reduce((text, [pattern, word]) => text.replace(pattern, word), before);
     if (after !== before) { changed.push([node, before]); node.data = after; }
   }
+  const days = [...document.querySelectorAll("input[type=date]")].map((field) => [field, field.value]);
+  for (const [field, day] of days) { if (day >= "2025" && day < "2030") { field.value = "2026-01-02"; } }
   const hidden = [...document.querySelectorAll(varying)];
   for (const part of hidden) { part.style.visibility = "hidden"; }
-  window.kassaPicture = { changed, hidden };
+  window.kassaPicture = { changed, days, hidden };
 }
 """
 BACK = """
 () => {
-  const { changed, hidden } = window.kassaPicture;
+  const { changed, days, hidden } = window.kassaPicture;
   for (const [node, text] of changed) { node.data = text; }
+  for (const [field, day] of days) { field.value = day; }
   for (const part of hidden) { part.style.visibility = ""; }
   delete window.kassaPicture;
 }

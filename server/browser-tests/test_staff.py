@@ -83,7 +83,7 @@ def compare(visitor: Visitor, history: History, folder: Path, text: str, columns
     page.get_by_label("The statement, as a file in CSV").set_input_files(file)
     details = page.locator("details")
     if details.get_attribute("open") is None:
-        page.get_by_text("Which column is which").click()
+        page.get_by_text("Which column is which", exact=True).click()
     for label, name in columns.items():
         page.get_by_label(label, exact=True).fill(name)
     visitor.press("Compare")
