@@ -44,8 +44,8 @@ def test_order_with_declined_card_is_paid_by_another_method(payer: Payer, books:
     payer.type_card(cards.DECLINED)
     payer.confirm(cards.DECLINED.otp)
     payer.page.get_by_role("link", name="Back to the merchant").click()
-    # The gateway's page lives on, so that the payer may try there again, or in another way; who comes back may have paid.
-    payer.sees_screen("claimed")
+    # The gateway's page lives on: the payer can try there again, or in another way.
+    payer.sees_screen("declined")
     payer.page.locator("#others summary").click()
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
     payer.type_otp(phones.MBANK_APPROVED.otp)
@@ -117,7 +117,7 @@ def test_a_payment_declined_on_the_pay_form_leaves_the_order_open(payer: Payer, 
     payer.choose_wallet(phones.MBANK_INSUFFICIENT_FUNDS)
     payer.confirm(phones.MBANK_INSUFFICIENT_FUNDS.otp)
     payer.page.get_by_role("link", name="Back to the merchant").click()
-    payer.sees_screen("claimed")
+    payer.sees_screen("declined")
     payer.sees_in_the_shop(order_page, "Waiting for your payment")
     expect(payer.page.get_by_role("link", name="Go to the payment page")).to_be_visible()
     assert (books.only().status, books.only().times_charged) == ("Reject", 0)
