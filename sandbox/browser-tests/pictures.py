@@ -72,11 +72,11 @@ BACK = """
 VARYING = "svg.qr, svg.chart, canvas"
 
 
-TAKEN: set[Path] = set()
-"""Those of this run, where pictures are accepted."""
+ACCEPTED: set[Path] = set()
+"""The pictures that this run has accepted."""
 
 
-def place(folder: Path, name: str) -> Path:
+def path_of(folder: Path, name: str) -> Path:
     """Where the accepted picture of this name is: those of one file of tests are together."""
     tests = Path(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]).stem.removeprefix("test_")
     return folder / tests / f"{name}.webp"
@@ -93,17 +93,17 @@ def take(page: Page) -> bytes:
         page.evaluate(BACK)
 
 
-def compare(taken: bytes, accepted: Path) -> None:
+def compare(picture: bytes, accepted: Path) -> None:
     """Fails where a picture differs from the accepted one. With ``KASSA_PICTURES=accept`` it becomes the accepted one."""
-    now = Image.open(io.BytesIO(taken)).convert("RGB")
+    now = Image.open(io.BytesIO(picture)).convert("RGB")
     now = now.crop((0, 0, now.width, min(now.height, MOST_HEIGHT)))
     is_wide = now.width >= WIDE
     now = now.reduce(HALF) if is_wide else now
     if ACCEPT:
-        is_taken = accepted in TAKEN
-        TAKEN.add(accepted)
+        is_known = accepted in ACCEPTED
+        ACCEPTED.add(accepted)
         if not (accepted.is_file() and _are_alike(now, _read(accepted), is_wide=is_wide)):
-            assert not is_taken, f"two pages that look different have the name {accepted.name}"
+            assert not is_known, f"two pages that look different have the name {accepted.name}"
             accepted.parent.mkdir(parents=True, exist_ok=True)
             now.save(accepted, "WEBP", lossless=True, quality=100, method=6)
         return
@@ -117,8 +117,8 @@ def compare(taken: bytes, accepted: Path) -> None:
 
 
 def _read(path: Path) -> Image.Image:
-    with Image.open(path) as picture:
-        return picture.convert("RGB")
+    with Image.open(path) as stored:
+        return stored.convert("RGB")
 
 
 def _are_alike(now: Image.Image, before: Image.Image, *, is_wide: bool) -> bool:

@@ -81,16 +81,16 @@ def client(raw: RawGateway) -> Iterator[Client]:
 
 @pytest.mark.parametrize("name", CHECKOUTS)
 def test_the_examples_of_the_interface_are_read(raw: RawGateway, client: Client, name: str) -> None:
-    told: dict[str, Any] = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
-    raw.answers(answer(told))
+    value: dict[str, Any] = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
+    raw.answers(answer(value))
     checkout = client.checkout("co_1")
-    assert (checkout.id, checkout.amount, checkout.state) == (told["id"], Decimal(390), "of a newer server")
-    assert int(checkout.opened_at.timestamp() * 1000) == told["opened_at_ms"]
-    payments: list[dict[str, Any]] = told["payments"]
+    assert (checkout.id, checkout.amount, checkout.state) == (value["id"], Decimal(390), "of a newer server")
+    assert int(checkout.opened_at.timestamp() * 1000) == value["opened_at_ms"]
+    payments: list[dict[str, Any]] = value["payments"]
     assert [payment.id for payment in checkout.payments] == [payment["id"] for payment in payments]
     assert pickle.loads(pickle.dumps(checkout)) == checkout  # noqa: S301 - its own
     # Whoever knows the page can pay there.
-    assert str(told["page_url"]) not in repr(checkout)
+    assert str(value["page_url"]) not in repr(checkout)
 
 
 def test_what_may_pass_is_repeated(raw: RawGateway, client: Client) -> None:
@@ -125,7 +125,7 @@ def test_the_attempts_are_counted(raw: RawGateway, client: Client, call: str) ->
     assert len(raw.requests) == (1 if call == "resolve" else 8)
 
 
-def test_a_long_retry_after_is_told_at_once(raw: RawGateway, client: Client) -> None:
+def test_a_long_retry_after_is_reported_at_once(raw: RawGateway, client: Client) -> None:
     raw.answers(answer({}, 429, f"Retry-After: {int(PATIENCE) + 60}"))
     with pytest.raises(ServerUnavailable, match="it asks to wait") as error:
         client.checkout("co_1")
@@ -297,7 +297,7 @@ def test_a_call_ends_in_time(raw: RawGateway, answered: Answer) -> None:
         client.checkout("co_1")
 
 
-def kept(count: int) -> Answer:
+def keep_alive(count: int) -> Answer:
     """Answers a number of requests over one connection, and then closes it without a word."""
 
     def converse(connection: socket.socket) -> None:
@@ -310,8 +310,8 @@ def kept(count: int) -> Answer:
     return converse
 
 
-def test_connections_are_kept_and_made_again(raw: RawGateway, client: Client) -> None:
-    raw.answers(kept(3), kept(1))
+def test_connections_are_reused_and_renewed(raw: RawGateway, client: Client) -> None:
+    raw.answers(keep_alive(3), keep_alive(1))
     for connections in (1, 1, 1, 2):
         client.checkout("co_1")
         assert len(raw.requests) == connections
@@ -320,7 +320,7 @@ def test_connections_are_kept_and_made_again(raw: RawGateway, client: Client) ->
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> None:
-    raw.answers(kept(2), kept(1))
+    raw.answers(keep_alive(2), keep_alive(1))
     client.checkout("co_1")
     child = os.fork()
     if child == 0:
@@ -394,8 +394,8 @@ def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest
         assert [next(followed).cursor for _ in range(2)] == ["1.a.b", "2.a.b"]
     assert "answered HTTP 503" in caplog.text
     assert caplog.text.count("HTTP 500") == 2
-    asked = [request.split()[1] for request in raw.requests]
-    assert asked[:2] == [b"/v1/events?after=0&limit=7", b"/v1/events?after=1.a.b&limit=7"]
+    targets = [request.split()[1] for request in raw.requests]
+    assert targets[:2] == [b"/v1/events?after=0&limit=7", b"/v1/events?after=1.a.b&limit=7"]
     assert [each.cursor for each in client.events("2.a.b")] == []
     client.close()
     assert list(followed) == []

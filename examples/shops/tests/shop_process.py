@@ -165,8 +165,8 @@ class ShopProcess:
             "version": 1,
             "number": 1,
         }
-        told = {"id": event_id, "type": kind, "timestamp_ms": at * 1000, "data": data}
-        body = json.dumps(told, separators=(",", ":"))
+        event = {"id": event_id, "type": kind, "timestamp_ms": at * 1000, "data": data}
+        body = json.dumps(event, separators=(",", ":"))
         headers = {
             "Content-Type": "application/json",
             "webhook-id": event_id,

@@ -89,7 +89,7 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
         |view: &CheckoutView| view.checkout.version > after || !(shown.is_empty() || shown == Screen::of(view).name());
     let view = {
         let _waiting = pages.server.metrics().waiting();
-        pages.server.checkout_once(&id, pages.settings.longest_wait, &is_news).await?
+        pages.server.checkout_when(&id, pages.settings.longest_wait, &is_news).await?
     };
     if !is_news(&view) {
         return Ok(StatusCode::NO_CONTENT.into_response());

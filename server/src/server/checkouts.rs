@@ -83,7 +83,7 @@ impl Server {
         after: i64,
         wait: Duration,
     ) -> Result<CheckoutView, ServerError> {
-        self.checkout_once(id, wait, &|view| view.checkout.version > after).await
+        self.checkout_when(id, wait, &|view| view.checkout.version > after).await
     }
 
     /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.

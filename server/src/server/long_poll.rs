@@ -42,7 +42,7 @@ impl Server {
     }
 
     /// The checkout as soon as a condition holds for it, or as it is when `wait` is over.
-    pub(crate) async fn checkout_once(
+    pub(crate) async fn checkout_when(
         &self,
         id: &CheckoutId,
         wait: Duration,

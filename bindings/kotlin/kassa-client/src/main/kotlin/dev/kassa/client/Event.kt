@@ -11,7 +11,10 @@ import java.time.Instant
 public class Event internal constructor(source: JsonObject) : ServerValue(source) {
     private val data = source.child("data")
 
-    /** Identifier of the event, equal to the header `webhook-id`: store it, and ignore an event whose identifier you know. A new one can be about the same payment. */
+    /**
+     * Identifier of the event, equal to the header `webhook-id`. A repeated delivery has the same one; after a restore of the server, an
+     * event about the same payment has another one. So deliver once for each [reference], not for each identifier.
+     */
     public val id: String = source.text("id")
 
     /** An [EventKind], or the word of a newer server: accept and ignore kinds that you do not know. In its JSON it is `type`. */

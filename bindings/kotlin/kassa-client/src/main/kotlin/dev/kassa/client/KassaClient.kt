@@ -121,7 +121,7 @@ public class KassaClient @JvmOverloads constructor(
     }
 
     /**
-     * The events after a cursor, in the order in which they happened, up to the newest one. They are asked for page by page while you
+     * The events after a cursor, in the order in which they happened, up to the newest one. They are read page by page while you
      * iterate. Store each one's cursor after you have dealt with it. Each iteration begins at [after] again.
      *
      * @param after the cursor of the last event that you know; `0` begins with the first event
@@ -152,7 +152,7 @@ public class KassaClient @JvmOverloads constructor(
                 }
             } catch (error: KassaClientException) {
                 if (interval == null || !isTransient(error)) throw error
-                LOG.log(Level.WARNING, "no events could be read, and they are asked for again in $interval: ${error.message}")
+                LOG.log(Level.WARNING, "the events could not be read, and are read again in $interval: ${error.message}")
                 pause(interval)
                 continue
             }

@@ -124,10 +124,10 @@ class EventsTest {
 
     @Test
     fun `a shop answers what it should`() {
-        val told = mutableListOf<String>()
+        val actions = mutableListOf<String>()
         val orders = object : Orders {
-            override fun deliverOnce(order: String) { if ("deliver $order" !in told) told += "deliver $order" }
-            override fun release(order: String) { told += "release $order" }
+            override fun deliverOnce(order: String) { if ("deliver $order" !in actions) actions += "deliver $order" }
+            override fun release(order: String) { actions += "release $order" }
         }
         val shop = HoneyShop(KassaClient("http://127.0.0.1:9", "key"), SECRET, orders)
         val kinds = listOf(EventKind.CHECKOUT_PAID, EventKind.CHECKOUT_CANCELLED, EventKind.CHECKOUT_OVERPAID, "checkout.newer")
@@ -135,7 +135,7 @@ class EventsTest {
         // After a restore of the server the same payment has an event with a new identifier.
         Events.sign(SECRET, "order-1", id = "evt_again").run { assertEquals(200, shop.receive(body.toByteArray(), headers)) }
         assertEquals(401, Events.sign(OTHER).run { shop.receive(body.toByteArray(), headers) })
-        assertEquals(listOf("deliver order-1", "release order-1"), told)
+        assertEquals(listOf("deliver order-1", "release order-1"), actions)
     }
 
     private fun reason(verify: () -> Unit) = assertThrows<EventException>(verify).reason

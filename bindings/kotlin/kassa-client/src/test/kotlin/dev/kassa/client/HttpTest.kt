@@ -18,7 +18,7 @@ import java.util.concurrent.Executors
 
 private const val KEY = "a-very-secret-key"
 
-/** Repetitions, redirects and odd responses: a local server sends what the real one does not send when it is told to. */
+/** Retries, redirects and invalid responses: a local server sends what the real server cannot be made to send. */
 class HttpTest {
     private val requests = CopyOnWriteArrayList<String>()
     private var respond: (HttpExchange, Int) -> Unit = { exchange, _ -> exchange.send(500, "") }
@@ -51,7 +51,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a busy server is asked again`() {
+    fun `a request to a busy server is retried`() {
         val busy = listOf(503, 429, 408, 502, 504)
         respond = { exchange, number ->
             if (number <= busy.size) exchange.send(busy[number - 1], "busy") else exchange.send(200, CHECKOUT)
