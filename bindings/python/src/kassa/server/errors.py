@@ -57,9 +57,13 @@ class Problem(ServerError):
         """The cursor to continue from, of a `HistoryGone`. None otherwise."""
 
     def __str__(self) -> str:
-        rules = "".join(f" {each.field}: {each.text}" for each in self.violations)
+        rules = "; ".join(
+            # The server's sentences begin with their field.
+            each.text if each.text.startswith(each.field) else f"{each.field}: {each.text}"
+            for each in self.violations
+        )
         state = f" Its state is {self.state}." if self.state else ""
-        return f"HTTP {self.status} ({self.kind}): {self.detail}{state}{rules}"
+        return f"HTTP {self.status} ({self.kind}): {self.detail}{state}{' ' if rules else ''}{rules}"
 
 
 class WrongKey(Problem):
