@@ -33,6 +33,7 @@ from kassa.server import (
     Client,
     Conflict,
     EventAt,
+    FieldViolation,
     HistoryGone,
     NotFound,
     Problem,
@@ -160,6 +161,8 @@ def test_refusals_are_errors(raw: RawGateway, client: Client, status: int, kind:
     assert (refused.value.state, refused.value.next) == ("paid", "7.a.b")
     assert [each.field for each in refused.value.violations] == ["amount"]
     assert "amount: must be a number" in str(refused.value)
+    named = Problem(400, "invalid", "Why.", (FieldViolation("amount", "amount", "amount must be a number"),))
+    assert str(named) == "HTTP 400 (invalid): Why. amount must be a number"
     restored = pickle.loads(pickle.dumps(refused.value))  # noqa: S301 - its own
     assert str(restored) == str(refused.value)
     assert len(raw.requests) == 1
