@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import time
 from pathlib import Path
 
 from PIL import Image, ImageChops
 from playwright.sync_api import Page
+
+from patience import PATIENCE
 
 ACCEPT = os.environ.get("KASSA_PICTURES") == "accept"
 FONTS = Path(__file__).with_name("fonts.conf")
@@ -19,6 +22,8 @@ HALF = 2
 WIDE = 700
 # What is below is not on the picture: a page that is longer holds a list.
 MOST_HEIGHT = 6000
+# Seconds in which a page becomes what it is to look like.
+SETTLES_WITHIN = PATIENCE / 6
 # Of 255, in one of the three colours.
 SAME_COLOUR = 40
 # Of all pixels, and at least so many: a few letters, or a line of a border.
@@ -93,12 +98,17 @@ def take(page: Page) -> bytes:
         page.evaluate(BACK)
 
 
-def compare(picture: bytes, accepted: Path) -> None:
-    """Fails where a picture differs from the accepted one. With ``KASSA_PICTURES=accept`` it becomes the accepted one."""
-    now = Image.open(io.BytesIO(picture)).convert("RGB")
-    now = now.crop((0, 0, now.width, min(now.height, MOST_HEIGHT)))
-    is_wide = now.width >= WIDE
-    now = now.reduce(HALF) if is_wide else now
+def compare(page: Page, accepted: Path) -> None:
+    """Waits until the page looks as on the accepted picture: the page may not be complete yet, for example without its fonts or an answer.
+
+    Fails where it goes on to differ. With ``KASSA_PICTURES=accept`` its picture becomes the accepted one.
+    """
+    until = time.monotonic() + SETTLES_WITHIN
+    while True:
+        now, is_wide = _shown(page)
+        if ACCEPT or not accepted.is_file() or _are_alike(now, _read(accepted), is_wide=is_wide) or time.monotonic() > until:
+            break
+        page.wait_for_timeout(100)
     if ACCEPT:
         is_known = accepted in ACCEPTED
         ACCEPTED.add(accepted)
@@ -114,6 +124,14 @@ def compare(picture: bytes, accepted: Path) -> None:
     else:
         return
     raise AssertionError(f"{found}; if that is as it should be, take it with KASSA_PICTURES=accept")
+
+
+def _shown(page: Page) -> tuple[Image.Image, bool]:
+    """The page's picture in the size in which pictures are compared, and whether it was made in a wide window."""
+    now = Image.open(io.BytesIO(take(page))).convert("RGB")
+    now = now.crop((0, 0, now.width, min(now.height, MOST_HEIGHT)))
+    is_wide = now.width >= WIDE
+    return (now.reduce(HALF) if is_wide else now), is_wide
 
 
 def _read(path: Path) -> Image.Image:

@@ -108,7 +108,7 @@ class Visitor:
         fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth")
         assert fits, f"{self.page.url} has to be scrolled sideways"
         if not varies:
-            pictures.compare(pictures.take(self.page), pictures.path_of(self.pictures, f"{name}-{self.label}"))
+            pictures.compare(self.page, pictures.path_of(self.pictures, f"{name}-{self.label}"))
 
     def open(self, url: str) -> None:
         """Opens an address."""
