@@ -99,8 +99,9 @@ class Buyer(Visitor):
     def is_back_and_sees(self, screen: str) -> None:
         """Waits until the page shows this after the gateway's page."""
         expect(self.page.locator("#state")).to_have_count(1)
-        while not self.has_scripts and self.page.locator("#state[data-screen=claimed]").count():
-            # The gateway's answer took longer than the page waits for it.
+        waits = self.page.locator("#state[data-screen=claimed], #state[data-screen=open-page]")
+        while not self.has_scripts and waits.count():
+            # The gateway's answer took longer than the page waits for it, or its callback has not come yet.
             self.page.locator("form[action*=check] button").click()
         self.sees(screen)
 

@@ -39,7 +39,8 @@ pub(crate) fn checked_base_url(field: &str, text: &str, plain_http_hosts: &[Stri
     }
     let is_named = url.scheme() == "http" && is_one_of(&url, plain_http_hosts);
     if !is_https_or_loopback(&url) && !is_named {
-        return wrong("must be https, or http to a loopback address".to_owned());
+        let named = if field == "base_url" { ", or to a host that plain_http_hosts names" } else { "" };
+        return wrong(format!("must be https, or http to a loopback address{named}"));
     }
     if !url.path().ends_with('/') {
         url.set_path(&format!("{}/", url.path()));
@@ -130,9 +131,9 @@ impl Proxy {
         let is_plain = base_url.scheme() != "https";
         match &self.0 {
             Way::Url(url) if !is_proxy(url.expose()) => Err(unusable_proxy()),
-            Way::Url(_) if is_plain => Err(PaymentError::misconfigured(
-                "proxy needs an https base_url: plain http goes to a loopback address only, and past any proxy",
-            )),
+            Way::Url(_) if is_plain => {
+                Err(PaymentError::misconfigured("proxy needs an https base_url: plain http goes past any proxy"))
+            }
             Way::Environment if is_plain => Ok(&Way::Direct),
             way => Ok(way),
         }

@@ -19,6 +19,7 @@ const PASSWORD: &str = "KASSA_PASSWORD";
 const DIALECT: &str = "KASSA_DIALECT";
 const PROXY: &str = "KASSA_PROXY";
 const ROOT_CERTIFICATES: &str = "KASSA_ROOT_CERTIFICATES";
+const PLAIN_HTTP_HOSTS: &str = "KASSA_PLAIN_HTTP_HOSTS";
 
 impl GatewayConfig {
     /// The configuration that the environment variables say; an empty one is one that is not set.
@@ -30,6 +31,7 @@ impl GatewayConfig {
     /// | `KASSA_DIALECT` | | a known dialect, such as `finipay` ([`Dialect::names`]), or the path of a dialect's JSON file: `./finipay` is a file |
     /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust beside Mozilla's roots |
+    /// | `KASSA_PLAIN_HTTP_HOSTS` | | hosts in a network of your own that may be called by plain http, with commas between them: see [`with_plain_http_hosts`](Self::with_plain_http_hosts) |
     ///
     /// What has no variable is at its default, and can be set afterwards. A file may begin with a byte order mark; one that is
     /// not in UTF-8 is refused.
@@ -65,6 +67,10 @@ impl Environment<'_> {
         }
         config.proxy = self.proxy().into();
         config.extra_root_certificates.extend(self.file(ROOT_CERTIFICATES));
+        let hosts = self.given(PLAIN_HTTP_HOSTS).unwrap_or_default();
+        config
+            .plain_http_hosts
+            .extend(hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned));
         self.check(&config);
         if self.problems.is_empty() { Ok(config) } else { Err(PaymentError::misconfigured(self.problems.join("; "))) }
     }
@@ -161,7 +167,7 @@ impl Environment<'_> {
     fn unusable(&mut self, name: &str, problem: PaymentError) {
         if let PaymentError::Misconfigured { detail, .. } = problem {
             let sentence = detail.split_once(' ').map_or("", |(_, sentence)| sentence);
-            self.wrong(name, &sentence.replace("base_url", URL));
+            self.wrong(name, &sentence.replace("base_url", URL).replace("plain_http_hosts", PLAIN_HTTP_HOSTS));
         }
     }
 
@@ -202,6 +208,19 @@ mod tests {
         let read = config(&[(DIALECT, ""), (PROXY, ""), (ROOT_CERTIFICATES, "")]).unwrap();
         assert_eq!(format!("{read:?}"), format!("{default:?}"));
         assert_eq!(read.credentials.basic_token().expose(), default.credentials.basic_token().expose());
+    }
+
+    #[test]
+    fn hosts_for_plain_http_are_read() {
+        let url = (URL, "http://sandbox:8480/pay");
+        for hosts in ["sandbox", " gateway.internal, sandbox ,"] {
+            let read = config(&[url, (PLAIN_HTTP_HOSTS, hosts)]).unwrap();
+            assert!(read.plain_http_hosts.contains(&"sandbox".to_owned()), "{read:?}");
+        }
+        let text = problem(&[url, (PLAIN_HTTP_HOSTS, "sandbox.example")]);
+        let expected =
+            "KASSA_URL must be https, or http to a loopback address, or to a host that KASSA_PLAIN_HTTP_HOSTS names";
+        assert_eq!(text, expected);
     }
 
     #[test]

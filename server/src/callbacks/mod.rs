@@ -10,7 +10,10 @@ use strum::IntoStaticStr;
 
 use crate::{
     payments::{exchange::Exchange, response::Secrets},
-    storage::inputs::{Claim, Hint},
+    storage::{
+        inputs::{Claim, Hint},
+        staff::UnknownCallback,
+    },
     values::{Hidden, PaymentId, error::ServerError, is_hex_128},
 };
 
@@ -100,6 +103,15 @@ impl ReceivedCallback<'_> {
             named.map(|callback| Claim { number: callback.order_number.clone(), provider: callback.provider.clone() });
         let is_whole = reading == Readability::Whole;
         Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, status, same, exchange, is_whole }, reading))
+    }
+
+    /// The same of an address that no payment has, for a person to look at; none where the address is of another form than ours.
+    pub(crate) fn unknown(&self, dialect: &Dialect) -> Option<UnknownCallback> {
+        let (hint, _) = self.hint(dialect).ok()?;
+        let Hint::Callback { payment, status, exchange, .. } = hint else { return None };
+        let amount = parse(&self.text(), self.query).and_then(|callback| callback.amount);
+        let number = exchange.and_then(|exchange| exchange.claim);
+        Some(UnknownCallback { payment, number, amount, status: status.map(|status| status.to_string()) })
     }
 
     /// The body as text. One that is no text still says that something happened.

@@ -4,6 +4,7 @@ use ring::digest::{SHA256, digest};
 
 use super::{LONGEST_KEY, LONGEST_NAME, LONGEST_REASON, Server};
 use crate::{
+    StorageError,
     callbacks::{self, Readability, ReceivedCallback},
     dispatch::{GatewayRequest, PaymentInput},
     payments::{PayerCard, Payment, exchange::Exchange},
@@ -279,8 +280,16 @@ impl Server {
             }
             _ => None,
         };
-        // One with an unknown address is not counted here: it is logged where its caller is known.
-        let outcome = self.shared.storage.record_hint(hint).await?;
+        let outcome = match self.shared.storage.record_hint(hint).await {
+            // It is not counted here: it is logged where its caller is known.
+            Err(StorageError::Rejected(problem @ ServerError::NotFound { .. })) => {
+                if let Some(callback) = received.unknown(&self.shared.settings.dialect) {
+                    self.shared.storage.record_unknown_callback(callback).await?;
+                }
+                return Err(problem);
+            }
+            outcome => outcome?,
+        };
         self.metrics().called_back(reading.into());
         if let Some((payment, exchange)) = unread {
             log_unread(&payment, reading, &exchange);

@@ -12,7 +12,10 @@ use crate::{
         inputs::{CheckoutLookup, NewApiKey},
         listing::{CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts},
         outputs::ApiKeyRow,
-        staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
+        staff::{
+            Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+            StoredUnknownCallback,
+        },
     },
     tokens::{ApiKey, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
@@ -145,6 +148,18 @@ impl Server {
 
     pub(crate) async fn moment(&self) -> Result<Millis, ServerError> {
         Ok(self.shared.storage.moment().await?)
+    }
+
+    /// Callbacks to addresses that no payment has, the newest first: the gateway may know payments that a restored database has forgotten.
+    pub(crate) async fn unknown_callbacks(&self) -> Result<Vec<StoredUnknownCallback>, ServerError> {
+        Ok(self.shared.storage.unknown_callbacks().await?)
+    }
+
+    /// A person has looked at those that came until a moment. The log names that person.
+    pub(crate) async fn remove_unknown_callbacks(&self, until: Millis, by: &DecidedBy) -> Result<(), ServerError> {
+        let removed = self.shared.storage.remove_unknown_callbacks(until).await?;
+        tracing::info!(target: "kassa_server", removed, by = %by.name, "a person has looked at callbacks of unknown payments");
+        Ok(())
     }
 
     /// How the last statement of the gateway was read.

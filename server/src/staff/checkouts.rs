@@ -38,6 +38,8 @@ const MOST_STOPS: u32 = 20;
 #[template(path = "staff/checkouts.html")]
 struct Page {
     frame: Frame,
+    /// That the gateway called back about payments that this database does not have, in a sentence.
+    unknown: Option<String>,
     /// What there is, and what to do about it.
     needs: Vec<NeedRow>,
     decides: String,
@@ -111,8 +113,10 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     let (newer, older) = neighbours(&search, &found);
     let searched = if search.is_backwards() { t.searched_forward } else { t.searched_to };
     let capped = capped(&counts, t);
+    let unknown = server.unknown_callbacks().await?.len();
     let template = Page {
         frame: context.frame(Section::Checkouts),
+        unknown: (unknown > 0).then(|| fill(t.unknown_callbacks_count, &[&unknown])),
         needs: counts
             .into_iter()
             .filter(|(_, count)| *count > 0)

@@ -26,5 +26,6 @@ mod search;
 mod statement;
 mod story;
 mod texts;
+mod unknown_callbacks;
 
 pub use router::staff_router;

@@ -67,6 +67,7 @@ fn page_of_form(path: &str) -> &str {
     match slashes.nth(2) {
         Some(third) if path.starts_with("/checkouts/") => path.get(..third).unwrap_or_default(),
         _ if path == "/logout" => "",
+        _ if path.starts_with("/unknown-callbacks/") => "/unknown-callbacks",
         _ => path,
     }
 }

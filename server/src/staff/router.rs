@@ -22,7 +22,7 @@ use super::{
     fields::FormFields,
     login,
     page::{ErrorPage, LANGUAGE, View, serve_stylesheet},
-    reconciliation, report,
+    reconciliation, report, unknown_callbacks,
 };
 use crate::{
     http::HttpSettings,
@@ -69,7 +69,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
 }
 
 /// All of them: who may come, where, with how large a form.
-fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 16] {
+fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 18] {
     const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
     const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
     const PUBLIC: RequiredAccess = RequiredAccess::Public;
@@ -89,6 +89,8 @@ fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminStat
         (LOOK, "/staff/report", 0, get(report::show)),
         (LOOK, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
         (LOOK, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
+        (LOOK, "/staff/unknown-callbacks", 0, get(unknown_callbacks::show)),
+        (DECIDE, "/staff/unknown-callbacks/remove", FORM, post(unknown_callbacks::remove)),
         (LOOK, "/staff/{*rest}", 0, get(not_found)),
     ]
 }

@@ -20,7 +20,10 @@ use outputs::{
     ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
     SkippedEvent, Statistics, SweepOutcome,
 };
-use staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession};
+use staff::{
+    Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+    StoredUnknownCallback, UnknownCallback,
+};
 
 use crate::{
     checkouts::CheckoutView,
@@ -158,6 +161,15 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Stores how a statement was read.
     fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()>;
+
+    /// Stores a callback to an address that no payment has, in place of the oldest one where there are too many.
+    fn record_unknown_callback(&self, callback: UnknownCallback) -> Stored<'_, ()>;
+
+    /// Reads those that are stored, the newest first.
+    fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>>;
+
+    /// Removes those to which none came after a moment, because a person has looked; how many were.
+    fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64>;
 
     /// Counts what there is now, cheaply at any size.
     fn statistics(&self) -> Stored<'_, Statistics>;

@@ -63,6 +63,36 @@ pub enum Need {
     Refused,
 }
 
+/// The most unknown callbacks that are stored.
+pub const MOST_UNKNOWN_CALLBACKS: u32 = 200;
+
+/// A callback to an address that no payment of this database has: a database that was restored from a backup has forgotten payments
+/// that the gateway has not. It proves nothing, as anybody can send one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCallback {
+    /// The payment that the address names.
+    pub payment: PaymentId,
+    /// The order number that it names.
+    pub number: Option<String>,
+    /// The amount as it was written; of a QR payment perhaps in tyiyn.
+    pub amount: Option<Decimal>,
+    /// The status that it claims.
+    pub status: Option<String>,
+}
+
+/// An unknown callback, and how often one came to the same address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredUnknownCallback {
+    /// The last one.
+    pub callback: UnknownCallback,
+    /// When the first one came.
+    pub first_at: Millis,
+    /// When the last one came.
+    pub last_at: Millis,
+    /// How many came.
+    pub times: u64,
+}
+
 /// A checkout of the list.
 #[derive(Clone, Debug)]
 pub struct ListedCheckout {

@@ -24,6 +24,11 @@ async fn unknown(served: &Served, reference: &str) -> (String, String) {
     (id, begun.json()["id"].as_str().unwrap().to_owned())
 }
 
+/// An address for callbacks, of the same form as those of payments, that no payment has.
+fn nowhere(of: u8) -> String {
+    format!("/callbacks/{}/{}", "0f".repeat(16), format!("{of:02x}").repeat(16))
+}
+
 async fn paying(served: &Served, reference: &str, body: &Value) -> (String, Value) {
     let (id, token) = served.opened(reference).await;
     let begun = served.pay(&token, "try-1", body).await;
@@ -123,6 +128,7 @@ async fn staff_pages_stay_under_public_path() {
     let sql = "BEGIN IMMEDIATE; DELETE FROM due; UPDATE checkouts SET is_overpaid = 1, refunds_due = 1;
          UPDATE streams SET is_given_up = 1, due_at = NULL; COMMIT";
     served.database().execute_batch(sql).unwrap();
+    assert_eq!(served.send("POST", &nowhere(1), &[], "{}").await.status, 404);
 
     let key = served.server.new_staff_key("Aizada", Permission::Decide).await.unwrap();
     let stranger = served.send("GET", "/staff", &[], "").await;
@@ -153,17 +159,18 @@ async fn staff_pages_stay_under_public_path() {
         }
     }
     let path = format!("/kassa/staff/checkouts/{id}");
-    let pages = ["day", "report", "reconciliation", "reconciliation.csv", "checkouts.csv"];
+    let pages = ["day", "report", "reconciliation", "reconciliation.csv", "checkouts.csv", "unknown-callbacks"];
     let pages: Vec<String> = pages.iter().map(|page| format!("/kassa/staff/{page}")).chain([path.clone()]).collect();
     assert!(pages.iter().all(|page| visited.contains(page)), "{visited:?}");
     let resolve = format!("/payments/{payment}/resolve");
     let decisions = ["/ask", "/cancel", "/refund", "/replay", resolve.as_str()].map(|end| format!("{path}{end}"));
-    let others = ["/kassa/staff/logout", "/kassa/staff/reconciliation"].map(str::to_owned);
+    let others = ["logout", "reconciliation", "unknown-callbacks/remove"].map(|page| format!("/kassa/staff/{page}"));
     assert_eq!(forms, decisions.into_iter().chain(others).collect::<BTreeSet<_>>());
 
     let version = version_of(&person.page(&served, &stripped(&path)).await);
     let statement = "order_number,amount\norder-2,1.00\n";
-    let fields = [("version", &*version), ("outcome", "charged"), ("reason", REASON), ("statement", statement)];
+    let decided = [("version", &*version), ("outcome", "charged"), ("reason", REASON)];
+    let fields = [decided.as_slice(), &[("statement", statement), ("until", "0")]].concat();
     for action in forms.iter().filter(|action| !action.ends_with("/logout")) {
         let answer = person.post(&served, &stripped(action), &fields).await;
         if let Some(location) = answer.header("location") {
@@ -496,6 +503,47 @@ async fn list_is_filtered_added_up_and_exported() {
     {
         assert!(file.text.contains(part), "{part}: {file:?}");
     }
+}
+
+/// The database was restored from a backup: payments that began after it are the gateway's alone, which calls back about them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callbacks_of_forgotten_payments_are_shown() {
+    let served = Served::start().await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    assert!(person.page(&served, "/staff").await.contains("Nothing needs a person now."));
+    assert!(person.page(&served, "/staff/unknown-callbacks").await.contains("There are none."));
+
+    let json = [("content-type", "application/json")];
+    let charged = r#"{"orderNumber":"GW-17","amount":390.50,"currency":"KGS","status":"CHARGE"}"#;
+    for body in ["{", r#"{"orderNumber":"4111 1111 1111 1111","amount":5,"status":"<i>"}"#] {
+        assert_eq!(served.send("POST", &nowhere(1), &json, body).await.status, 404);
+    }
+    for _ in 0..2 {
+        assert_eq!(served.send("POST", &nowhere(2), &json, charged).await.status, 404);
+    }
+    // One of another form is no address of ours.
+    assert_eq!(served.send("POST", "/callbacks/wp-login/php", &json, charged).await.status, 404);
+    let start = person.page(&served, "/staff").await;
+    assert!(start.contains("payments that this database does not have: 2."), "{start}");
+    assert!(!start.contains("Nothing needs a person now."), "{start}");
+    let page = person.page(&served, "/staff/unknown-callbacks").await;
+    for part in ["GW-17", "390.50", ">charged<", "restored from a backup", "Deliver nothing because of it"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!shows_the_card(&page) && !page.contains("<i>"), "{page}");
+    let payments = [2, 1].map(|of: u8| format!("pay_{}", format!("{of:02x}").repeat(16)));
+    assert_eq!(BTreeSet::from_iter(values(&page, "data-payment=\"")), BTreeSet::from(payments));
+
+    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    assert!(!looker.page(&served, "/staff/unknown-callbacks").await.contains("unknown-callbacks/remove"));
+    let until = values(&page, "name=\"until\" value=\"").remove(0);
+    let refused = looker.post(&served, "/staff/unknown-callbacks/remove", &[("until", &until)]).await;
+    assert_eq!(refused.status, 403, "{refused:?}");
+    assert_eq!(person.post(&served, "/staff/unknown-callbacks/remove", &[]).await.status, 400);
+    let done = person.post(&served, "/staff/unknown-callbacks/remove", &[("until", &until)]).await;
+    assert_eq!((done.status, done.header("location")), (303, Some("/staff/unknown-callbacks")), "{done:?}");
+    assert!(person.page(&served, "/staff/unknown-callbacks").await.contains("There are none."));
+    assert!(person.page(&served, "/staff").await.contains("Nothing needs a person now."));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

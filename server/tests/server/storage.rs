@@ -24,7 +24,7 @@ use kassa_server::{
         listing::{CheckoutFilter, ListCheckouts, Place, Start, TextFilter},
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
-        staff::{Need, Period, StoredExchange},
+        staff::{MOST_UNKNOWN_CALLBACKS, Need, Period, StoredExchange, StoredUnknownCallback, UnknownCallback},
     },
 };
 use kassa_test_postgres::Database;
@@ -201,7 +201,7 @@ macro_rules! suite {
 }
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 44] = suite![
+const SUITE: [(&str, Check); 45] = suite![
     reference_opens_one_checkout,
     number_of_other_payment_is_not_adopted,
     charge_in_doubt_blocks_other_payment,
@@ -244,6 +244,7 @@ const SUITE: [(&str, Check); 44] = suite![
     checkouts_are_listed_by_filter_in_pages,
     statistics_count_current_state,
     statement_mapping_is_stored_once,
+    unknown_callbacks_are_stored_up_to_a_limit,
     write_check_succeeds,
     retention_deletes_expired_data,
 ];
@@ -430,6 +431,37 @@ fn statement_mapping_is_stored_once(storage: &dyn Storage, _: &Calendar) {
         block_on(storage.set_statement_mapping(mapping.to_owned())).unwrap();
         assert_eq!(block_on(storage.statement_mapping()).unwrap().as_deref(), Some(mapping));
     }
+}
+
+fn unknown_callbacks_are_stored_up_to_a_limit(storage: &dyn Storage, calendar: &Calendar) {
+    let callback = |of: u32, status: &str| UnknownCallback {
+        payment: PaymentId::from_random([of as u8; 16]),
+        number: Some(format!("GW-{of}")),
+        amount: Some("390.50".parse().unwrap()),
+        status: Some(status.to_owned()),
+    };
+    block_on(storage.record_unknown_callback(callback(0, "pending"))).unwrap();
+    let first = block_on(storage.moment()).unwrap();
+    calendar.pass(Duration::from_secs(5));
+    block_on(storage.record_unknown_callback(callback(0, "charged"))).unwrap();
+    let found = block_on(storage.unknown_callbacks()).unwrap();
+    let last_at = first + 5000;
+    let expected = StoredUnknownCallback { callback: callback(0, "charged"), first_at: first, last_at, times: 2 };
+    assert_eq!(found, [expected]);
+    calendar.pass(Duration::from_secs(1));
+    for of in 1..=MOST_UNKNOWN_CALLBACKS {
+        block_on(storage.record_unknown_callback(callback(of, "charged"))).unwrap();
+    }
+    let looked_at = block_on(storage.unknown_callbacks()).unwrap();
+    assert_eq!(looked_at.len(), MOST_UNKNOWN_CALLBACKS as usize);
+    assert!(looked_at.iter().all(|one| one.callback.number.as_deref() != Some("GW-0")), "the oldest one went");
+    // What comes after somebody has looked stays.
+    calendar.pass(Duration::from_secs(1));
+    block_on(storage.record_unknown_callback(callback(7, "pending"))).unwrap();
+    let removed = block_on(storage.remove_unknown_callbacks(looked_at[0].last_at)).unwrap();
+    assert_eq!(removed, u64::from(MOST_UNKNOWN_CALLBACKS) - 1);
+    let left = block_on(storage.unknown_callbacks()).unwrap();
+    assert_eq!(left.iter().map(|one| &one.callback).collect::<Vec<_>>(), [&callback(7, "pending")]);
 }
 
 fn idempotency_keys_of_a_payer_are_bounded(storage: &dyn Storage, _: &Calendar) {

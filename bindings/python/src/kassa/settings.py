@@ -118,6 +118,7 @@ class Connected:
         * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` to use ``HTTPS_PROXY`` and the like
         * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust in addition to Mozilla's
             roots
+        * ``KASSA_PLAIN_HTTP_HOSTS`` (optional): ``plain_http_hosts``, with commas between them
 
         An empty variable counts as not set.
 

@@ -67,6 +67,7 @@ extension GatewayConfig {
     /// | `KASSA_DIALECT` (optional) | a known dialect, such as `finipay`, or the path of a dialect's JSON file |
     /// | `KASSA_PROXY` (optional) | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` (optional) | the path of a PEM file with certificates to trust beside Mozilla's roots |
+    /// | `KASSA_PLAIN_HTTP_HOSTS` (optional) | ``plainHTTPHosts``, with commas between them |
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, once, naming every variable that is missing or invalid,
     ///   without their values.
@@ -74,7 +75,8 @@ extension GatewayConfig {
         let core = try translated { try configFromEnvironment() }
         return GatewayConfig(
             baseURL: core.baseUrl, credentials: Credentials(core: core.credentials), dialect: Dialect(core: core.dialect),
-            extraRootCertificates: core.extraRootCertificates, proxy: Proxy(core: core.proxy))
+            extraRootCertificates: core.extraRootCertificates, proxy: Proxy(core: core.proxy),
+            plainHTTPHosts: core.plainHttpHosts)
     }
 }
 

@@ -18,13 +18,16 @@ import Testing
     }
 
     @Test func theEnvironmentSaysWhereTheGatewayIs() throws {
-        let names = ["KASSA_URL", "KASSA_LOGIN", "KASSA_PASSWORD", "KASSA_PROXY", "KASSA_DIALECT", "KASSA_ROOT_CERTIFICATES"]
+        let names = [
+            "KASSA_URL", "KASSA_LOGIN", "KASSA_PASSWORD", "KASSA_PROXY", "KASSA_PLAIN_HTTP_HOSTS", "KASSA_DIALECT", "KASSA_ROOT_CERTIFICATES",
+        ]
         defer { names.forEach { unsetenv($0) } }
-        for (name, value) in zip(names, ["https://pay.example.kg", "shop", "swordfish-77", "environment"]) {
+        for (name, value) in zip(names, ["https://pay.example.kg", "shop", "swordfish-77", "environment", "sandbox, bank"]) {
             setenv(name, value, 1)
         }
         let config = try GatewayConfig.fromEnvironment()
         #expect(config.baseURL == "https://pay.example.kg" && config.proxy.description == "Proxy(environment)")
+        #expect(config.plainHTTPHosts == ["sandbox", "bank"])
         #expect(!config.description.contains("swordfish-77"))
         _ = try Gateway(config)
         setenv("KASSA_PROXY", "swordfish-77", 1)

@@ -32,6 +32,12 @@ texts! {
     any_method opened_from opened_to which all show clear nothing_found none_yet too_long too_short bad_dates exact
     show_parts searched_to search_on pages newer older to_newest download_list list_too_long totals totals_of
     totals_partly totals_note searched_forward needs_capped way opened reference amount checkout last_payment none for_a_person number
+    // Callbacks about payments that nobody knows.
+    unknown_callbacks unknown_callbacks_count unknown_callbacks_look unknown_callbacks_none unknown_callbacks_happened
+    unknown_callbacks_restored unknown_callbacks_forged unknown_callbacks_do unknown_callbacks_do_gateway
+    unknown_callbacks_do_statement unknown_callbacks_do_order unknown_callbacks_do_remove unknown_callbacks_list
+    unknown_callbacks_capped unknown_callbacks_status unknown_callbacks_amount unknown_callbacks_last
+    unknown_callbacks_first unknown_callbacks_times unknown_callbacks_remove unknown_callbacks_until
     // States.
     co_open co_open_more co_paid co_paid_more co_expired co_expired_more co_cancelled co_cancelled_more prepared
     prepared_more sending sending_more not_made not_made_more unknown unknown_more awaiting awaiting_more confirming

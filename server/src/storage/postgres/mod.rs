@@ -42,7 +42,10 @@ use super::{
         SkippedEvent, Statistics, SweepOutcome,
     },
     sqlite::connection::DatabaseFile,
-    staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
+    staff::{
+        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+        StoredUnknownCallback, UnknownCallback,
+    },
 };
 use crate::{
     checkouts::CheckoutView,
@@ -295,6 +298,22 @@ impl Storage for PostgresStorage {
     fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()> {
         self.run("set_statement_mapping", Kind::Write, mapping, |db, mapping| {
             Box::pin(staff::set_statement_mapping(db, mapping))
+        })
+    }
+
+    fn record_unknown_callback(&self, callback: UnknownCallback) -> Stored<'_, ()> {
+        self.run("record_unknown_callback", Kind::Write, callback, |db, callback| {
+            Box::pin(staff::record_unknown_callback(db, callback))
+        })
+    }
+
+    fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>> {
+        self.run("unknown_callbacks", Kind::Read, (), |db, _| Box::pin(staff::unknown_callbacks(db)))
+    }
+
+    fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64> {
+        self.run("remove_unknown_callbacks", Kind::Write, until, |db, until| {
+            Box::pin(staff::remove_unknown_callbacks(db, *until))
         })
     }
 

@@ -10,8 +10,9 @@ use crate::{
     checkouts::CheckoutView,
     events::EventKind,
     storage::staff::{
-        Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim, Need,
-        NewStaffSession, Period, StaffSession, UNKNOWN_FOR,
+        Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim,
+        MOST_UNKNOWN_CALLBACKS, Need, NewStaffSession, Period, StaffSession, StoredUnknownCallback, UNKNOWN_FOR,
+        UnknownCallback,
     },
     tokens::TokenHash,
     values::{CheckoutId, Millis},
@@ -61,6 +62,43 @@ pub(super) async fn statement_mapping(db: &Session) -> Result<Option<String>, Pr
 pub(super) async fn set_statement_mapping(db: &Session, mapping: &str) -> Result<(), Problem> {
     db.execute(SET_MAPPING, &[&mapping]).await?;
     Ok(())
+}
+
+const RECORD_UNKNOWN: &str =
+    "INSERT INTO unknown_callbacks (payment_id, number, amount, status, first_at, last_at, times)
+    SELECT $1, $2, $3, $4, at, at, 1 FROM (SELECT now_ms() AS at) AS moment
+    ON CONFLICT (payment_id) DO UPDATE SET number = excluded.number, amount = excluded.amount, status = excluded.status,
+        last_at = excluded.last_at, times = unknown_callbacks.times + 1";
+const TRIM_UNKNOWN: &str = "DELETE FROM unknown_callbacks WHERE payment_id IN
+    (SELECT payment_id FROM unknown_callbacks ORDER BY last_at DESC, payment_id OFFSET $1)";
+const UNKNOWN: &str = "SELECT payment_id, number, amount, status, first_at, last_at, times FROM unknown_callbacks
+    ORDER BY last_at DESC, payment_id";
+
+pub(super) async fn record_unknown_callback(db: &Session, callback: &UnknownCallback) -> Result<(), Problem> {
+    let amount = callback.amount.map(|amount| amount.to_string());
+    db.execute(RECORD_UNKNOWN, &[&callback.payment.as_str(), &callback.number, &amount, &callback.status]).await?;
+    db.execute(TRIM_UNKNOWN, &[&i64::from(MOST_UNKNOWN_CALLBACKS)]).await?;
+    Ok(())
+}
+
+pub(super) async fn unknown_callbacks(db: &Session) -> Result<Vec<StoredUnknownCallback>, Problem> {
+    let read = |row: &Row| {
+        let amount: Option<String> = row.try_get(2)?;
+        let callback = UnknownCallback {
+            payment: rows::id(row, "payment_id")?,
+            number: row.try_get(1)?,
+            amount: amount.and_then(|amount| amount.parse().ok()),
+            status: row.try_get(3)?,
+        };
+        let times: i64 = row.try_get(6)?;
+        let (first_at, last_at) = (row.try_get(4)?, row.try_get(5)?);
+        Ok(StoredUnknownCallback { callback, first_at, last_at, times: times.unsigned_abs() })
+    };
+    db.rows(UNKNOWN, &[]).await?.iter().map(read).collect()
+}
+
+pub(super) async fn remove_unknown_callbacks(db: &Session, until: Millis) -> Result<u64, Problem> {
+    db.execute("DELETE FROM unknown_callbacks WHERE last_at <= $1", &[&until]).await
 }
 
 /// Payments that became unknown before this moment have been so for too long.

@@ -310,6 +310,18 @@ CREATE TABLE statement_mapping (
     mapping TEXT NOT NULL
 ) STRICT;
 
+-- Callbacks to addresses that no payment of this database has, such as those of payments that began after the backup from which it was
+-- restored. Anybody can send them. The newest ones, until a person has looked.
+CREATE TABLE unknown_callbacks (
+    payment_id TEXT PRIMARY KEY NOT NULL,
+    number TEXT,
+    amount TEXT,
+    status TEXT,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    times INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE idempotency (
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
     key TEXT NOT NULL,

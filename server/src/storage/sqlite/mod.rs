@@ -35,7 +35,10 @@ use super::{
         ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
         SkippedEvent, Statistics, SweepOutcome,
     },
-    staff::{Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession},
+    staff::{
+        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+        StoredUnknownCallback, UnknownCallback,
+    },
 };
 use crate::{
     checkouts::CheckoutView,
@@ -283,6 +286,18 @@ impl Storage for SqliteStorage {
 
     fn set_statement_mapping(&self, mapping: String) -> Stored<'_, ()> {
         self.write("set_statement_mapping", move |db| staff::set_statement_mapping(db, &mapping))
+    }
+
+    fn record_unknown_callback(&self, callback: UnknownCallback) -> Stored<'_, ()> {
+        self.write("record_unknown_callback", move |db| staff::record_unknown_callback(db, &callback))
+    }
+
+    fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>> {
+        self.read("unknown_callbacks", staff::unknown_callbacks)
+    }
+
+    fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64> {
+        self.write("remove_unknown_callbacks", move |db| staff::remove_unknown_callbacks(db, until))
     }
 
     fn statistics(&self) -> Stored<'_, Statistics> {

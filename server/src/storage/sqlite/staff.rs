@@ -16,7 +16,8 @@ use crate::{
         aggregate::resolution,
         staff::{
             Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim,
-            Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession, UNKNOWN_FOR,
+            MOST_UNKNOWN_CALLBACKS, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+            StoredUnknownCallback, UNKNOWN_FOR, UnknownCallback,
         },
     },
     tokens::TokenHash,
@@ -117,6 +118,57 @@ pub(super) fn set_statement_mapping(db: &Connection, mapping: &str) -> Result<()
     let sql = "INSERT INTO statement_mapping (id, mapping) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET mapping = excluded.mapping";
     db.prepare_cached(sql)?.execute([mapping])?;
     Ok(())
+}
+
+pub(super) fn record_unknown_callback(db: &Connection, callback: &UnknownCallback) -> Result<(), StorageError> {
+    let at = now(db)?;
+    db.prepare_cached(
+        "INSERT INTO unknown_callbacks (payment_id, number, amount, status, first_at, last_at, times) VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1)
+         ON CONFLICT (payment_id) DO UPDATE SET number = excluded.number, amount = excluded.amount, status = excluded.status,
+            last_at = excluded.last_at, times = times + 1",
+    )?
+    .execute((
+        callback.payment.as_str(),
+        &callback.number,
+        callback.amount.map(|amount| amount.to_string()),
+        &callback.status,
+        at,
+    ))?;
+    db.prepare_cached(
+        "DELETE FROM unknown_callbacks WHERE payment_id IN
+            (SELECT payment_id FROM unknown_callbacks ORDER BY last_at DESC, payment_id LIMIT -1 OFFSET ?1)",
+    )?
+    .execute([MOST_UNKNOWN_CALLBACKS])?;
+    Ok(())
+}
+
+pub(super) fn unknown_callbacks(db: &Connection) -> Result<Vec<StoredUnknownCallback>, StorageError> {
+    let sql = "SELECT payment_id, number, amount, status, first_at, last_at, times FROM unknown_callbacks
+        ORDER BY last_at DESC, payment_id";
+    let mut statement = db.prepare_cached(sql)?;
+    let (mut rows, mut found) = (statement.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let payment: String = row.get(0)?;
+        let amount: Option<String> = row.get(2)?;
+        let callback = UnknownCallback {
+            payment: read(&payment, "payment")?,
+            number: row.get(1)?,
+            amount: amount.and_then(|amount| amount.parse().ok()),
+            status: row.get(3)?,
+        };
+        found.push(StoredUnknownCallback {
+            callback,
+            first_at: row.get(4)?,
+            last_at: row.get(5)?,
+            times: row.get::<_, i64>(6)?.unsigned_abs(),
+        });
+    }
+    Ok(found)
+}
+
+pub(super) fn remove_unknown_callbacks(db: &Connection, until: Millis) -> Result<u64, StorageError> {
+    let removed = db.prepare_cached("DELETE FROM unknown_callbacks WHERE last_at <= ?1")?.execute([until])?;
+    Ok(removed as u64)
 }
 
 /// All that need a person, with a limit for each reason; `?10` is since when unknown ones have been so for too long.

@@ -29,6 +29,7 @@ environment:
   KASSA_DIALECT            a dialect's name or file (JSON), where one is needed
   KASSA_PROXY              a proxy's URL, or: environment
   KASSA_ROOT_CERTIFICATES  a file (PEM) of certificates to trust, too
+  KASSA_PLAIN_HTTP_HOSTS   hosts of your own network for plain http, with commas
 
 exit status:
   0    done; for check, watch and verify: charged, as it was asked for

@@ -324,6 +324,18 @@ CREATE TABLE statement_mapping (
     mapping TEXT COLLATE "C" NOT NULL
 );
 
+-- Callbacks to addresses that no payment of this database has, such as those of payments that began after the backup from which it was
+-- restored. Anybody can send them. The newest ones, until a person has looked.
+CREATE TABLE unknown_callbacks (
+    payment_id TEXT COLLATE "C" PRIMARY KEY,
+    number TEXT COLLATE "C",
+    amount TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    first_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    times BIGINT NOT NULL
+);
+
 CREATE TABLE idempotency (
     checkout_id TEXT COLLATE "C" NOT NULL,
     key TEXT COLLATE "C" NOT NULL,

@@ -66,6 +66,7 @@ class Session:
     ) -> Generator[kassa.Gateway, None, None]:
         """A gateway by the environment, which reads by what is known now."""
         certificates = os.environ.get("KASSA_ROOT_CERTIFICATES")
+        hosts = os.environ.get("KASSA_PLAIN_HTTP_HOSTS", "")
         with kassa.Gateway(
             os.environ["KASSA_URL"],
             kassa.Credentials(os.environ["KASSA_LOGIN"], os.environ["KASSA_PASSWORD"]),
@@ -73,6 +74,7 @@ class Session:
             status_query=form,
             proxy=_proxy(os.environ.get("KASSA_PROXY")),
             extra_root_certificates=[Path(certificates).read_text(encoding="utf-8-sig")] if certificates else [],
+            plain_http_hosts=[host for host in map(str.strip, hosts.split(",")) if host],
         ) as gateway:
             yield gateway
 

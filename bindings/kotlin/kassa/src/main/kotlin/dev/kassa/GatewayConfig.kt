@@ -156,6 +156,7 @@ public class GatewayConfig(
          * - `KASSA_DIALECT` (optional): a built-in dialect, such as `finipay`, or the path of a dialect's JSON file
          * - `KASSA_PROXY` (optional): the URL of a proxy, or `environment` to use `HTTPS_PROXY` and the like
          * - `KASSA_ROOT_CERTIFICATES` (optional): the path of a PEM file with certificates to trust in addition to Mozilla's roots
+         * - `KASSA_PLAIN_HTTP_HOSTS` (optional): [plainHttpHosts], with commas between them
          *
          * @throws PaymentException.Misconfigured once, naming every variable that is missing or invalid, without their values
          */
@@ -169,6 +170,7 @@ public class GatewayConfig(
                 dialect = Dialect.of(read.dialect),
                 extraRootCertificates = read.extraRootCertificates,
                 proxy = Proxy.of(read.proxy),
+                plainHttpHosts = read.plainHttpHosts,
             )
         }
     }

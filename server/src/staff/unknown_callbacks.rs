@@ -1,0 +1,78 @@
+//! `/staff/unknown-callbacks`: callbacks to addresses that no payment has, as after the restore of a backup, and what to do about them.
+
+use askama::Template;
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Redirect, Response},
+};
+
+use super::{
+    context::RequestContext,
+    labels,
+    page::{ErrorPage, Frame, Section},
+    texts::{Texts, fill},
+};
+use crate::{
+    net::page,
+    storage::staff::{MOST_UNKNOWN_CALLBACKS, StoredUnknownCallback},
+    values::Millis,
+};
+
+#[derive(Template)]
+#[template(path = "staff/unknown_callbacks.html")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// The most are stored: older ones may have gone.
+    capped: Option<String>,
+    /// The last moment of the list, for the form that says that somebody has looked at it.
+    until: Millis,
+    may_decide: bool,
+    csrf: String,
+}
+
+struct Row {
+    number: String,
+    payment: String,
+    amount: String,
+    status: String,
+    first_at: String,
+    last_at: String,
+    times: u64,
+}
+
+pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
+    let t = context.t();
+    let found = context.admin.server.unknown_callbacks().await?;
+    let is_capped = found.len() >= MOST_UNKNOWN_CALLBACKS as usize;
+    let template = Page {
+        frame: context.frame(Section::Checkouts),
+        capped: is_capped.then(|| fill(t.unknown_callbacks_capped, &[&MOST_UNKNOWN_CALLBACKS])),
+        until: found.iter().map(|one| one.last_at).max().unwrap_or_default(),
+        rows: found.iter().map(|one| row(one, t)).collect(),
+        may_decide: context.may_decide(),
+        csrf: context.csrf(),
+    };
+    Ok(page(StatusCode::OK, &template))
+}
+
+/// Somebody has looked at those that came until the moment of the list; what came later stays.
+pub(super) async fn remove(context: RequestContext) -> Result<Response, ErrorPage> {
+    let until = context.form.get("until").parse();
+    let until = until.map_err(|_| ErrorPage::new(StatusCode::BAD_REQUEST, |t| t.unknown_callbacks_until))?;
+    context.admin.server.remove_unknown_callbacks(until, &context.by()).await?;
+    Ok(Redirect::to(&format!("{}/unknown-callbacks", context.admin.home)).into_response())
+}
+
+fn row(one: &StoredUnknownCallback, t: &Texts) -> Row {
+    let callback = &one.callback;
+    Row {
+        number: callback.number.clone().unwrap_or_else(|| t.none.to_owned()),
+        payment: callback.payment.to_string(),
+        amount: callback.amount.map_or_else(|| t.none.to_owned(), |amount| amount.to_string()),
+        status: callback.status.clone().unwrap_or_else(|| t.none.to_owned()),
+        first_at: labels::moment(one.first_at, t),
+        last_at: labels::moment(one.last_at, t),
+        times: one.times,
+    }
+}
