@@ -4,11 +4,11 @@ use ring::digest::{SHA256, digest};
 
 use super::{LONGEST_KEY, LONGEST_NAME, LONGEST_REASON, Server};
 use crate::{
-    StorageError,
     callbacks::{self, Readability, ReceivedCallback},
     dispatch::{GatewayRequest, PaymentInput},
     payments::{PayerCard, Payment, exchange::Exchange},
     storage::{
+        StorageError,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, Resolve},
         outputs::{Decision, HintOutcome},
     },
