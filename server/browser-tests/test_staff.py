@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from history import DAY, History
+from patience import PATIENCE
 from staff import Open, fill_login, log_in
 from visitor import Size, Visitor
 
@@ -160,6 +164,32 @@ def test_staff_notes_refund_replays_events_and_cancels(visit: Open, own_history:
     expect(page.get_by_role("status")).to_contain_text("The gateway is asked now")
     visitor.open(f"{url}/staff?needs=person")
     expect(page.locator("#all ~ .table-box")).not_to_contain_text("overpaid")
+
+
+def test_forgotten_payments_are_looked_at(visit: Open, own_history: History) -> None:
+    """The database was restored from a backup, and the gateway calls back about what it has forgotten."""
+    url = own_history.server.url
+    for number, status in (("7310455", "CHARGE"), ("7310456", "Reject"), ("7310457", "CHARGE")):
+        callback = {"orderNumber": number, "amount": 390, "currency": "KGS", "status": status, "provider": "MBank"}
+        headers = {"Content-Type": "application/json"}
+        sent = Request(f"{url}/callbacks/{'0f' * 16}/{number:0>32}", json.dumps(callback).encode(), headers)
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(sent, timeout=PATIENCE)
+    visitor = visit(own_history, "small")
+    log_in(visitor, own_history)
+    link = visitor.page.get_by_role("link", name="See which, and what to do")
+    expect(visitor.page.locator("[data-unknown-callbacks]")).to_contain_text("that this database does not have: 3.")
+    link.click()
+    expect(visitor.page.locator("tbody tr")).to_have_count(3)
+    visitor.look("unknown-callbacks")
+    visitor.page.set_viewport_size({"width": 1280, "height": 800})
+    for language in ("ru", "ky", "en"):
+        visitor.open(f"{url}/staff/unknown-callbacks?lang={language}")
+        visitor.look(f"unknown-callbacks-{language}")
+    visitor.press("All were looked at: remove the list")
+    expect(visitor.page.get_by_text("There are none.")).to_be_visible()
+    visitor.open(f"{url}/staff")
+    expect(visitor.page.locator("[data-unknown-callbacks]")).to_have_count(0)
 
 
 def test_statement_mapping_is_remembered(visit: Open, own_history: History, tmp_path: Path) -> None:

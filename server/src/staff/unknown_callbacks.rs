@@ -70,9 +70,14 @@ fn row(one: &StoredUnknownCallback, t: &Texts) -> Row {
         number: callback.number.clone().unwrap_or_else(|| t.none.to_owned()),
         payment: callback.payment.to_string(),
         amount: callback.amount.map_or_else(|| t.none.to_owned(), |amount| amount.to_string()),
-        status: callback.status.clone().unwrap_or_else(|| t.none.to_owned()),
+        status: callback.status.as_deref().map_or_else(|| t.none.to_owned(), |status| status_word(status, t)),
         first_at: labels::moment(one.first_at, t),
         last_at: labels::moment(one.last_at, t),
         times: one.times,
     }
+}
+
+/// In the reader's language where it is a state that payments have here; else as the gateway wrote it.
+fn status_word(status: &str, t: &Texts) -> String {
+    status.parse().map_or_else(|_| status.to_owned(), |state| labels::payment_state(state, t).word.to_owned())
 }
