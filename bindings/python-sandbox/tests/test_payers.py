@@ -9,7 +9,7 @@ import kassa
 import pytest
 from conftest import Shop
 
-from kassa_sandbox import Sandbox, TestCard, cards, phones
+from kassa_sandbox import Sandbox, SandboxError, TestCard, TestPhone, cards, phones
 
 README = (Path(__file__).parents[3] / "sandbox/README.md").read_text()
 
@@ -50,3 +50,48 @@ def test_the_examples_run(module: object) -> None:
     for example in doctest.DocTestFinder().find(module):
         assert runner.run(example).failed == 0
     assert runner.summarize().attempted > 0
+
+
+def pay_form(shop: Shop, amount: int = 390) -> str:
+    form = kassa.PayForm(
+        amount=amount,
+        service_name="Honey",
+        callback_url="http://127.0.0.1:9/c",
+        return_url="http://127.0.0.1:9/paid?cart=7",
+    )
+    return shop.gateway.create_pay_form(form).pay_form_url
+
+
+@pytest.mark.parametrize(
+    "payer",
+    [
+        cards.APPROVED,
+        cards.THREE_DS_1_APPROVED,
+        cards.WITHOUT_3DS_APPROVED,
+        phones.MBANK_APPROVED,
+        phones.MEGAPAY_APPROVED,
+    ],
+    ids=lambda payer: payer.outcome,
+)
+def test_pay_by_form_pays_and_returns_the_way_back(
+    kassa_sandbox: Sandbox, shop: Shop, payer: TestCard | TestPhone
+) -> None:
+    back = kassa_sandbox.pay_by_form(pay_form(shop), payer)
+    assert back.startswith("http://127.0.0.1:9/paid?cart=7&")
+    assert kassa_sandbox.ledger()[-1].times_charged == 1
+
+
+@pytest.mark.parametrize("payer", [cards.DECLINED, cards.WITHOUT_3DS_DECLINED, phones.MBANK_DECLINED])
+def test_a_declined_payer_stays_on_the_page(kassa_sandbox: Sandbox, shop: Shop, payer: TestCard | TestPhone) -> None:
+    assert kassa_sandbox.pay_by_form(pay_form(shop), payer) == ""
+    assert kassa_sandbox.ledger()[-1].times_charged == 0
+
+
+def test_a_pay_form_is_paid_once(kassa_sandbox: Sandbox, shop: Shop) -> None:
+    page_url = pay_form(shop)
+    kassa_sandbox.pay_by_form(page_url)
+    with pytest.raises(SandboxError, match="paid already"):
+        kassa_sandbox.pay_by_form(page_url)
+    with pytest.raises(SandboxError, match="does not take this payer"):
+        kassa_sandbox.pay_by_form(pay_form(shop, amount=4), phones.MEGAPAY_APPROVED)
+    assert [payment.times_charged for payment in kassa_sandbox.ledger()] == [1, 0]

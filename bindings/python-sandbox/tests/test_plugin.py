@@ -59,6 +59,32 @@ def test_settings_are_changed_by_another_fixture_of_that_name(pytester: pytest.P
     pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=1)
 
 
+def test_a_program_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import os
+        import kassa
+        import pytest
+        from kassa_sandbox import Sandbox, dialect_json
+
+        def test_it_is_set(kassa_sandbox, kassa_sandbox_environment):
+            with kassa.Gateway.from_environment() as gateway:
+                form = kassa.PayForm(
+                    amount=390, service_name="Honey", callback_url="http://shop/c", return_url="http://shop/r"
+                )
+                assert kassa_sandbox.pay_by_form(gateway.create_pay_form(form).pay_form_url)
+            assert kassa_sandbox.ledger()[-1].times_charged == 1
+
+        def test_only_during_the_test():
+            assert "KASSA_URL" not in os.environ
+
+        def test_it_is_that_of_the_responses(kassa_sandbox):
+            kassa_sandbox.switches.change(acts_as="finipay")
+            with open(kassa_sandbox.environment()["KASSA_DIALECT"]) as file:
+                assert file.read() == dialect_json("finipay")
+    """)
+    pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=3)
+
+
 def test_runs_that_never_ask_do_not_pay_for_http() -> None:
     """pytest loads the plugin wherever it is installed."""
     script = "import sys, kassa_sandbox.pytest_plugin; sys.exit('http.client' in sys.modules)"

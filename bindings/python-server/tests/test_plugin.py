@@ -33,6 +33,28 @@ def test_one_server_serves_the_whole_run(pytester: pytest.Pytester) -> None:
     assert len(set((pytester.path / "pids").read_text().split())) == 1
 
 
+def test_a_shop_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import os
+        from kassa.server import Client
+        from kassa.server.testing import sign_event
+        from kassa.server import verify_event
+
+        def test_it_is_set(kassa_server, kassa_server_environment):
+            with Client.from_environment() as client:
+                back = "http://127.0.0.1:9/paid"
+                checkout = client.open_checkout("order-environment", 390, "Honey", return_url=back)
+            kassa_server.pay_on_page(checkout.page_url)
+            kassa_server.wait_for("checkout.paid", reference="order-environment")
+            signed = sign_event(kassa_server.events_secret)
+            assert verify_event(signed.body, signed.headers, os.environ["KASSA_EVENTS_SECRET"]).is_paid
+
+        def test_only_during_the_test():
+            assert "KASSA_API_KEY" not in os.environ
+    """)
+    pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=2)
+
+
 def test_runs_that_never_ask_need_no_sandbox() -> None:
     """pytest loads the plugin wherever it is installed, also where the sandbox is not."""
     script = """

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from conftest import PATIENCE, Order
-from kassa_sandbox import Sandbox, phones
+from kassa_sandbox import Sandbox, TestCard, TestPhone, cards, phones
 
-from kassa_server import NotRunning, Refused, StartError, TooLate
+from kassa_server import NotRunning, Refused, ServerError, StartError, TooLate
 from kassa_server.testing import KassaServer
 
 LONG = timedelta(seconds=PATIENCE)
@@ -30,6 +30,28 @@ def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Ord
     assert kinds == ["payment.created", "payment.accepted", "payment.charged", "checkout.paid"]
     assert paid in kassa_server.events("checkout.paid")
     assert kassa_server.sandbox.ledger()[-1].times_charged == 1
+
+
+def page_of(server: KassaServer, reference: str) -> str:
+    order = {"reference": reference, "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
+    page_url: str = server.ask("POST", "/v1/checkouts", order)["page_url"]
+    return page_url
+
+
+@pytest.mark.parametrize("payer", [phones.MBANK_APPROVED, cards.APPROVED], ids=["wallet", "card"])
+def test_a_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | TestPhone) -> None:
+    reference = f"page-{payer.outcome}-{payer.otp}"
+    page_url = page_of(kassa_server, reference)
+    assert kassa_server.pay_on_page(page_url, payer).startswith(f"{page_url}/back?")
+    kassa_server.wait_for("checkout.paid", reference=reference, timeout=LONG)
+    with pytest.raises(ServerError, match="no way to pay"):
+        kassa_server.pay_on_page(page_url)
+    assert kassa_server.sandbox.ledger()[-1].times_charged == 1
+
+
+def test_a_declined_payer_stays_at_the_gateway(kassa_server: KassaServer) -> None:
+    assert kassa_server.pay_on_page(page_of(kassa_server, "page-declined"), phones.MBANK_DECLINED) == ""
+    assert kassa_server.checkout("page-declined")["state"] == "open"
 
 
 def test_what_never_happens_is_not_waited_for(kassa_server: KassaServer, order: Order) -> None:

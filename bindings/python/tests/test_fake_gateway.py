@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+import subprocess
+import sys
 import threading
 from datetime import timedelta
 from decimal import Decimal
@@ -262,3 +264,26 @@ def test_what_is_wrong_is_named(fake: FakeGateway) -> None:
     for call, kind, text in wrong:
         with pytest.raises(kind, match=text):
             call()
+
+
+def test_a_test_takes_it_as_a_fixture(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pytest
+
+        import kassa
+
+        @pytest.mark.parametrize("round", range(2))
+        def test_each_test_has_its_own(kassa_fake_gateway, round):
+            form = kassa.PayForm(
+                amount=390, service_name="Honey", callback_url="https://s.kg/c", return_url="https://s.kg/r"
+            )
+            kassa_fake_gateway.gateway.create_pay_form(form)
+            assert len(kassa_fake_gateway.payments) == 1
+    """)
+    pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
+
+
+def test_the_plugin_loads_no_native_library() -> None:
+    """pytest loads the plugin wherever it is installed."""
+    script = "import sys, kassa.pytest_plugin; sys.exit(any(name.startswith('kassa._native') for name in sys.modules))"
+    subprocess.run([sys.executable, "-c", script], check=True)

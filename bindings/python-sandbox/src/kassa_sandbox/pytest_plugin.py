@@ -21,3 +21,12 @@ def kassa_sandbox(kassa_sandbox_session: Sandbox) -> Sandbox:
     """A running sandbox in its initial state: whatever an earlier test did is undone, even killing it."""
     kassa_sandbox_session.start().reset()
     return kassa_sandbox_session
+
+
+@pytest.fixture
+def kassa_sandbox_environment(kassa_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Sets the environment variables that ``kassa.Gateway.from_environment`` reads, during the test; returns them."""
+    variables = kassa_sandbox.environment()
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return variables

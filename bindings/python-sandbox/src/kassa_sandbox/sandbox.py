@@ -12,13 +12,15 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from . import _admin, _binary, values
+from . import _admin, _binary, _pages, phones, values
 from ._child import Child
 from ._log import Log
 from ._names import DialectName
 from .clock import Clock
+from .dialects import dialect_file
 from .errors import NotRunning, UnknownPayment
 from .faults import Faults, whole
+from .payers import TestCard, TestPhone
 from .switches import Switches
 from .values import CallbackAttempt, Language, MbankQuid, Payment, Request, ReusedOrderNumber, StatusNumbers
 
@@ -202,6 +204,16 @@ class Sandbox:
         """The token for the admin interface. It is made for this sandbox, and stays the same after a restart."""
         return self._admin_token
 
+    def environment(self) -> dict[str, str]:
+        """The environment variables of a program under test, as ``kassa.Gateway.from_environment`` reads them: ``KASSA_URL``,
+        ``KASSA_LOGIN``, ``KASSA_PASSWORD`` and ``KASSA_DIALECT``.
+
+            subprocess.run(["python", "shop.py"], env=os.environ | sandbox.environment())
+        """
+        dialect = dialect_file(self.switches.read().acts_as)
+        named = {"URL": self.base_url, "LOGIN": self.login, "PASSWORD": self.password, "DIALECT": str(dialect)}
+        return {f"KASSA_{name}": value for name, value in named.items()}
+
     # What is in it
 
     def ledger(self, order_number: str | None = None) -> tuple[Payment, ...]:
@@ -256,6 +268,14 @@ class Sandbox:
     def decline(self, number: str) -> Payment:
         """Declines a payment that is open, as its payer would; otherwise as `approve`."""
         return values.payment(_admin.decide(self._ask_where(), number, "decline"))
+
+    def pay_by_form(self, page_url: str, payer: TestCard | TestPhone = phones.MBANK_APPROVED) -> str:
+        """Pays on the pay-form with this URL, as a payer in a browser does, one-time password included. Returns the URL that
+        the payer is sent back to; empty if the payer stays on the gateway's page, as after a decline.
+
+        `SandboxError` if the pay-form does not take this payer, or is paid already.
+        """
+        return _pages.pay_by_form(page_url, payer)
 
     def reset(self) -> None:
         """Forgets payments, requests, callbacks and faults; switches and clock go back to those of the start."""

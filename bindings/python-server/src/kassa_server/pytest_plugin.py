@@ -22,3 +22,13 @@ def kassa_server() -> Iterator[KassaServer]:
 
     with KassaServer() as server:
         yield server
+
+
+@pytest.fixture
+def kassa_server_environment(kassa_server: KassaServer, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Sets the environment variables that ``kassa.server.Client.from_environment`` reads, and ``KASSA_EVENTS_SECRET``, during
+    the test; returns them."""
+    variables = kassa_server.environment()
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return variables

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -13,12 +15,13 @@ import time
 import weakref
 from collections.abc import Mapping
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 from urllib.parse import quote, urljoin
 
-from kassa_sandbox import Sandbox, TestPhone, dialect_json, phones
+from kassa_sandbox import Sandbox, SandboxError, TestCard, TestPhone, dialect_json, phones
 
 from . import _http
 from ._binary import find
@@ -204,6 +207,15 @@ class KassaServer:
         """The secret that signs events (Standard Webhooks)."""
         return self._events_secret
 
+    def environment(self) -> dict[str, str]:
+        """The environment variables of a shop under test, as ``kassa.server.Client.from_environment`` and the examples read
+        them: ``KASSA_SERVER_URL``, ``KASSA_API_KEY`` and ``KASSA_EVENTS_SECRET``.
+
+            subprocess.run(["flask", "run"], env=os.environ | server.environment())
+        """
+        named = {"SERVER_URL": self.url, "API_KEY": self.api_key, "EVENTS_SECRET": self.events_secret}
+        return {f"KASSA_{name}": value for name, value in named.items()}
+
     @property
     def sandbox(self) -> Sandbox:
         """The gateway's side: real charges, faults, and the payer's actions."""
@@ -286,15 +298,38 @@ class KassaServer:
 
     # The payer's part
 
-    def pay_by_form(self, page_url: str, phone: TestPhone = phones.MBANK_APPROVED) -> str:
-        """Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to."""
-        _, wallet, _ = _http.submit(page_url, provider=phone.provider, phone=phone.phone)
-        if not wallet:
-            raise ServerError("the pay-form does not take this phone, or is paid already")
-        status, back, _ = _http.submit(urljoin(page_url, wallet), otp=phone.otp)
-        if not back and status >= 400:
-            raise ServerError(f"the wallet's page answered {status}")
-        return back
+    def pay_by_form(self, page_url: str, payer: TestCard | TestPhone = phones.MBANK_APPROVED) -> str:
+        """Pays on the gateway's pay-form, as a payer with that card or wallet does. Returns the URL that the payer is sent
+        back to; empty if the payer stays there, as after a decline."""
+        try:
+            return self._sandbox.pay_by_form(page_url, payer)
+        except SandboxError as error:
+            raise ServerError(str(error)) from error
+
+    def pay_on_page(self, page_url: str, payer: TestCard | TestPhone = phones.MBANK_APPROVED) -> str:
+        """Pays a checkout on the server's page for payers (a checkout's ``page_url``): chooses *Card or wallet*, and pays on
+        the gateway's page. Returns as `pay_by_form` does."""
+        page = _http.exchange("GET", page_url, {})[2]
+        form_key = re.search(r'name="key" value="([^"]+)"', page)
+        if form_key is None:
+            raise ServerError("the page offers no way to pay: the checkout has ended, or is not one of this server")
+        status, leads_to, _ = _http.submit(f"{page_url}/pay", key=form_key[1], method="pay_form")
+        if status != HTTPStatus.SEE_OTHER:
+            raise ServerError(f"the page refused to begin the payment: HTTP {status}")
+        return self.pay_by_form(gateways_page(urljoin(page_url, leads_to)), payer)
+
+
+def gateways_page(own_page: str, timeout: timedelta = timedelta(seconds=30)) -> str:
+    """The gateway's page, to which a page of the server sends the browser on as soon as it is known."""
+    until = time.monotonic() + timeout.total_seconds()
+    while True:
+        _, _, page = _http.exchange("GET", own_page, {})
+        leads_to = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', page)
+        if leads_to is not None:
+            return html.unescape(leads_to[1])
+        if time.monotonic() > until:
+            raise TooLate(f"the gateway's page was not known within {timeout.total_seconds():g} s")
+        time.sleep(PAUSE)
 
 
 def remove(folder: Path, owner: int) -> None:
