@@ -78,6 +78,7 @@ SUITES = [
     python("python-vectors", "bindings/python", 0.4, "tests/conformance"),
     python("pages-server", "server/browser-tests", 0.5, "--ignore=test_rarely_seen.py --ignore=test_states.py"),
     python("shop", "examples/python", 0.3, "--ignore=tests/test_trouble.py"),
+    python("frameworks", "examples/python/frameworks", 0.4),
     python("python-package", "bindings/python", 0.6, "--ignore=tests/conformance"),
     *(Suite(name, f"scripts/ci/rust-tests run {programs}", cores, ("build",), ("tools",)) for name, programs, cores in RUST),
     Suite(
@@ -107,5 +108,5 @@ GROUPS = {
         *("rust-others", "rust-documentation", "core-alone"),
     ],
     "server": ["server-processes", "server", "server-program", "postgres-newest"],
-    "python": [name for name in TEST if name.startswith(("python", "pages")) or name in ("shop", "shop-trouble")],
+    "python": [name for name in TEST if name.startswith(("python", "pages")) or name in ("shop", "shop-trouble", "frameworks")],
 }

@@ -1,0 +1,1 @@
+"""Tests of the shop, for ``python -m django test``."""
