@@ -1,14 +1,17 @@
 """Celery's part of a shop: delivers what is paid, and looks at the orders of which no event has come.
 
-``celery -A celery_shop.tasks worker`` and, in one process, ``celery -A celery_shop.tasks beat``.
+``celery -A celery_shop.tasks worker --loglevel INFO`` and, in one process, ``celery -A celery_shop.tasks beat``.
 """
 
 import os
 
 from celery import Celery
+from celery.utils.log import get_task_logger
 from kassa.server import Client
 
 from orders import Orders
+
+logger = get_task_logger(__name__)
 
 # docs: begin app
 app = Celery("shop", broker=os.environ["SHOP_BROKER"])
@@ -52,4 +55,4 @@ def sweep() -> None:
 
 def ship(reference: str) -> None:
     """Ships the goods. After a crash it can be called again for the same order: then it must do nothing."""
-    print("deliver", reference, flush=True)
+    logger.info("deliver %s", reference)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
@@ -19,10 +20,14 @@ from types import TracebackType
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from kassa.server.testing import sign_event
+from kassa_server.testing import KassaServer
+
 FOLDER = Path(__file__).parents[1]
 PATIENCE = 60.0 * float(os.environ.get("KASSA_PATIENCE", "1"))
 """The upper bound of a wait, in seconds. ``KASSA_PATIENCE`` multiplies it on a slow machine."""
 OTHER_SECRET = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 OWN = ("KASSA_", "SHOP_", "DJANGO_", "CELERY_", "GUNICORN_", "FLASK_")
 
 
@@ -67,6 +72,12 @@ class Process:
             )
 
     @property
+    def pid(self) -> int:
+        """The number of the process that was started last."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def has_ended(self) -> bool:
         """Whether it has ended by itself."""
         return self._process is not None and self._process.poll() is not None
@@ -75,11 +86,17 @@ class Process:
         """What it has printed."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
-    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """Ends it and its children."""
+    def end(self) -> None:
+        """Ends it in order, as a service manager does."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(PATIENCE)
+
+    def kill(self) -> None:
+        """Kills it and its children, as a crash of the machine would."""
         if self._process is not None:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, how)
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(PATIENCE)
 
     def __enter__(self) -> Process:
@@ -89,9 +106,10 @@ class Process:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What does not end in order, as a worker that waits for the gateway, is killed.
-        self.end()
-        self.end(signal.SIGKILL)
+        try:
+            self.end()
+        finally:
+            self.kill()
 
 
 class Shop:
@@ -192,6 +210,19 @@ class Shop:
         answer = self.press()
         assert answer.status == 303, (answer, self.log())
         return answer.location
+
+    def order(self) -> tuple[str, str]:
+        """Buys: the order's reference, and the page of the server where it is paid. The page leads back to the order."""
+        page_url = self.buy()
+        with DIRECT.open(page_url, timeout=PATIENCE) as answer:
+            page = str(answer.read().decode())
+        (reference,) = set(re.findall(rf"{re.escape(self.url)}/orders/([\w-]+)", page))
+        return reference, page_url
+
+    def send(self, server: KassaServer, reference: str, *, secret: str = "", kind: str = "checkout.paid") -> int:
+        """Sends an event, as the server would, or somebody who pretends to be it; the status of the answer."""
+        signed = sign_event(secret or server.events_secret, kind, reference=reference)
+        return self.open("/events", "POST", signed.body, signed.headers).status
 
     def deliveries(self, reference: str) -> int:
         """How often an order was delivered."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from signal import SIGKILL
 
 import pytest
 from kassa_sandbox import Sandbox, phones
@@ -67,7 +66,7 @@ def test_a_forged_callback_is_refused(shop: Shop, kassa_sandbox: Sandbox) -> Non
 
 
 def test_a_worker_that_was_killed_delivers_later(shop: Shop, kassa_sandbox: Sandbox) -> None:
-    shop.worker.end(SIGKILL)
+    shop.worker.kill()
     reference = pay(shop, kassa_sandbox, shop.buy())
     shop.wait_until(lambda: len(kassa_sandbox.callbacks()) > 0)
     assert shop.deliveries(reference) == 0

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
-from kassa.server.testing import sign_event
 from kassa_sandbox import phones
 from kassa_server.testing import KassaServer
 
 from conftest import folder_of
-from shop_process import OTHER_SECRET, PATIENCE, Program, Shop
+from shop_process import OTHER_SECRET, Program, Shop
 
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 WORKER = ["python", "worker.py"]
 DJANGO = {"DJANGO_SETTINGS_MODULE": "django_shop.settings"}
 SHOPS = {
@@ -38,55 +34,36 @@ def shop(
         yield shop
 
 
-def buy(shop: Shop) -> tuple[str, str]:
-    """Buys: the order's reference, and the page of the server where it is paid. The page leads back to the order."""
-    page_url = shop.buy()
-    (reference,) = set(re.findall(rf"{re.escape(shop.url)}/orders/([\w-]+)", get(page_url)))
-    return reference, page_url
-
-
-def get(url: str) -> str:
-    """A page, as a browser gets it."""
-    with DIRECT.open(url, timeout=PATIENCE) as answer:
-        return str(answer.read().decode())
-
-
-def send(shop: Shop, server: KassaServer, reference: str, *, secret: str = "", kind: str = "checkout.paid") -> int:
-    """Sends an event, as the server would, or somebody who pretends to be it."""
-    signed = sign_event(secret or server.events_secret, kind, reference=reference)
-    return shop.open("/events", "POST", signed.body, signed.headers).status
-
-
 def test_who_pays_gets_the_order_once(shop: Shop, kassa_server: KassaServer) -> None:
-    reference, page_url = buy(shop)
+    reference, page_url = shop.order()
     back = kassa_server.pay_on_page(page_url)
     assert back.startswith(f"{page_url}/back?")
     shop.wait_for_delivery(reference)
     # As after a restore of the server: the same charge, with an event of another identifier.
-    assert send(shop, kassa_server, reference) == 204
+    assert shop.send(kassa_server, reference) == 204
     assert "delivered" in shop.open(f"/orders/{reference}").text
     assert shop.deliveries(reference) == 1
     assert kassa_server.sandbox.ledger()[-1].times_charged == 1
 
 
 def test_a_declined_payer_gets_nothing(shop: Shop, kassa_server: KassaServer) -> None:
-    reference, page_url = buy(shop)
+    reference, page_url = shop.order()
     kassa_server.pay_on_page(page_url, phones.MBANK_DECLINED)
-    assert send(shop, kassa_server, reference, kind="payment.rejected") == 204
-    assert send(shop, kassa_server, reference, kind="checkout.expired") == 204
+    assert shop.send(kassa_server, reference, kind="payment.rejected") == 204
+    assert shop.send(kassa_server, reference, kind="checkout.expired") == 204
     assert "is new" in shop.open(f"/orders/{reference}").text
 
 
 def test_a_forged_event_delivers_nothing(shop: Shop, kassa_server: KassaServer) -> None:
-    reference, page_url = buy(shop)
+    reference, page_url = shop.order()
     kassa_server.pay_on_page(page_url, phones.MBANK_STUCK_PENDING)
-    assert send(shop, kassa_server, reference, secret=OTHER_SECRET) == 401
+    assert shop.send(kassa_server, reference, secret=OTHER_SECRET) == 401
     assert shop.open("/events", "POST", b'{"type":"checkout.paid"}').status == 401
     assert "is new" in shop.open(f"/orders/{reference}").text
 
 
 def test_an_unknown_order_is_not_acknowledged(shop: Shop, kassa_server: KassaServer) -> None:
-    assert send(shop, kassa_server, "order-0000000000") == 404
+    assert shop.send(kassa_server, "order-0000000000") == 404
     assert shop.open("/orders/order-0000000000").status == 404
 
 
@@ -102,7 +79,7 @@ def test_without_the_server_no_one_is_sent_to_pay(shop: Shop, kassa_server: Kass
 
 
 def test_an_event_that_a_stopped_shop_missed_comes_again(shop: Shop, kassa_server: KassaServer) -> None:
-    reference, page_url = buy(shop)
+    reference, page_url = shop.order()
     shop.web.end()
     kassa_server.pay_on_page(page_url)
     kassa_server.wait_for("checkout.paid", reference=reference)

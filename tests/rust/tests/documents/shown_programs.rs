@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 29] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -30,6 +30,16 @@ const FILES: [(&str, &str); 19] = [
         "examples/kotlin/checkout/src/main/",
         "examples/kotlin/checkout/src/test/kotlin/dev/kassa/checkout/CheckoutTest.kt",
     ),
+    ("examples/python/frameworks/celery_shop/", "examples/python/frameworks/tests/test_celery.py"),
+    ("examples/python/frameworks/direct_worker.py", "examples/python/frameworks/tests/test_direct_shops.py"),
+    ("examples/python/frameworks/django_shop/", "examples/python/frameworks/tests/test_django.py"),
+    ("examples/python/frameworks/fastapi_shop/", "examples/python/frameworks/tests/test_fastapi.py"),
+    ("examples/python/frameworks/flask_shop/", "examples/python/frameworks/tests/test_flask.py"),
+    ("examples/python/frameworks/gunicorn_shop/", "examples/python/frameworks/tests/test_gunicorn.py"),
+    ("examples/python/frameworks/orders.py", "examples/python/frameworks/tests/test_flask.py"),
+    ("examples/python/frameworks/tests/test_fastapi.py", "examples/python/frameworks/tests/test_fastapi.py"),
+    ("examples/python/frameworks/tests/test_flask.py", "examples/python/frameworks/tests/test_flask.py"),
+    ("examples/python/frameworks/worker.py", "examples/python/frameworks/tests/test_server_shops.py"),
     ("examples/python/scripts/", "examples/python/tests/test_scripts.py"),
     ("examples/rust/src/bin/first_program.rs", "examples/rust/tests/first_program.rs"),
     ("examples/rust/src/bin/flows/", "examples/rust/tests/flows.rs"),
@@ -44,7 +54,7 @@ const FILES: [(&str, &str); 19] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 45] = [
+const BLOCKS: [(&str, &str, usize, &str); 50] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 10, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -69,6 +79,11 @@ const BLOCKS: [(&str, &str, usize, &str); 45] = [
     ("docs/events.md", "json", 25, "server/src/http/examples.rs"),
     ("docs/finipay.md", "json", 2, "core/src/config/dialect/tests.rs"),
     ("docs/finipay.md", "sh", 1, "needs an account at the gateway"),
+    ("docs/frameworks/celery.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/frameworks/django.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/frameworks/fastapi.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/frameworks/flask.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/frameworks/gunicorn.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
