@@ -235,9 +235,9 @@ class Shop:
         assert self.deliveries(reference) == 1, self.log()
 
 
-def free_port() -> int:
-    """A port that nobody listens on now, below those that a system hands out by itself (ephemeral ports)."""
-    for port in range(12_000 + os.getpid() % 8_000, 32_768):
+def free_port(after: int = 0) -> int:
+    """A port that nobody listens on now, above another one, below those that a system hands out by itself (ephemeral ports)."""
+    for port in range(max(12_000 + os.getpid() % 8_000, after + 1), 32_768):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
