@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -263,6 +264,9 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
             assert_type(recovered, kassa.Recovered)
             gateway.finish(recovered)
         recovery.cancel()
+    summary = gateway.deliver_forever(delivered, otherwise=print, stop=threading.Event(), interval=2.5, at_once=4)
+    assert_type(summary.undelivered, tuple[kassa.JournalEntry, ...])
+    assert_type(summary.left, tuple[kassa.Unfinished, ...] | None)
     journal.prune(timedelta(days=30))
     journal.prune(2.5)
 
@@ -277,6 +281,15 @@ async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
         async for recovered in recovery:
             assert_type(recovered, kassa.Recovered)
             await gateway.finish(recovered)
+    assert_type(await gateway.deliver_forever(delivered_in_a_loop, stop=asyncio.Event()), kassa.DeliverySummary)
+
+
+def delivered(entry: kassa.JournalEntry) -> str | None:
+    return entry.note
+
+
+async def delivered_in_a_loop(entry: kassa.JournalEntry) -> str | None:
+    return entry.note
 
 
 def a_gateway_for_tests() -> kassa.PaymentGateway:

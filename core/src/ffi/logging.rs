@@ -224,6 +224,7 @@ impl Line {
                 line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
             }
+            What::WaitsForRecovery { journal } => line.quote("journal", journal),
         }
         line
     }

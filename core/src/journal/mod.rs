@@ -257,9 +257,9 @@ impl Journal {
     pub(crate) fn queries(&self, name: &str) -> Result<Option<EntryQueries>, PaymentError> {
         let now = self.shared.disk.now();
         let history = self.history(name)?.filter(|history| !history.is_done_with(now));
-        Ok(history.map(|History { entry, claims, after_end, .. }| {
+        Ok(history.map(|History { entry, confirming, claims, after_end, .. }| {
             let payments = if claims.is_empty() { vec![entry.payment.clone()] } else { claims };
-            EntryQueries { entry, payments, after_end }
+            EntryQueries { entry, payments, after_end, is_unconfirmed: confirming.is_none() }
         }))
     }
 
@@ -271,6 +271,10 @@ impl Journal {
         }
         let bytes = self.shared.disk.read(&path).map_err(unreadable)?;
         Ok(History::read(name, &bytes).ok())
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.shared.folder
     }
 
     pub(crate) fn now(&self) -> SystemTime {
@@ -343,6 +347,8 @@ pub(crate) struct EntryQueries {
     pub(crate) payments: Vec<PaymentRef>,
     /// Where it was rejected.
     pub(crate) after_end: Option<AfterEnd>,
+    /// No confirmation of it was sent that may have counted. A line that cannot be read may be one.
+    pub(crate) is_unconfirmed: bool,
 }
 
 /// Whether entries that were rejected not long ago are listed.

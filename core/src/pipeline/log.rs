@@ -17,7 +17,7 @@ use std::{
 };
 
 use once_cell::sync::OnceCell;
-use tracing::{Level, debug, level_filters::LevelFilter, warn};
+use tracing::{Level, debug, info, level_filters::LevelFilter, warn};
 
 use crate::transport::runtime::PerProcess;
 
@@ -46,6 +46,8 @@ pub(crate) enum What {
     NobodyWaits,
     /// A payer's checkout has nothing of a call to the merchant's server.
     CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
+    /// A recovery waits until another one of the same journal ends.
+    WaitsForRecovery { journal: String },
 }
 
 impl Event {
@@ -63,6 +65,7 @@ impl Event {
     pub(crate) fn level(&self) -> Level {
         match self.what {
             What::Responded { .. } => Level::DEBUG,
+            What::WaitsForRecovery { .. } => Level::INFO,
             What::NoResponse { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
         }
     }
@@ -73,6 +76,7 @@ impl Event {
             What::NoResponse { .. } => "no response",
             What::NobodyWaits => "the payment has its response, but nobody waits for it any more",
             What::CheckoutFailed { .. } => "a call of the checkout failed",
+            What::WaitsForRecovery { .. } => "another process recovers this journal: waiting until it ends",
         }
     }
 
@@ -93,6 +97,7 @@ impl Event {
             What::CheckoutFailed { http_status, duration_ms, failure } => {
                 warn!(target: "kassa", endpoint, http_status, duration_ms, %failure, "{message}");
             }
+            What::WaitsForRecovery { journal } => info!(target: "kassa", endpoint, journal, "{message}"),
         }
     }
 }

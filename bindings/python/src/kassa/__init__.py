@@ -40,6 +40,7 @@ take the payer's return               ReturnRedirect.parse                 verif
 query a payment once                  check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
 recover payments, send none twice     Gateway(..., journal=folder)         recover, finish
+deliver in a worker, for ever         deliver_forever                      your handler
 
 Kassa logs to the logger ``kassa`` once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough. No record
 contains a secret; structured details are in ``record.kassa``. Each record comes in the context (``contextvars``) of its call.
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from .callbacks import Callback, ReturnRedirect
     from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
     from .contract import AsyncPaymentGateway, PaymentGateway
+    from .delivery import DeliverySummary
     from .dialect import Dialect, DialectField, DialectReading
     from .elqr import BankLink, Elqr, ElqrField, ElqrKind
     from .errors import (
@@ -118,6 +120,7 @@ _names = _Names(
         "callbacks": "Callback ReturnRedirect",
         "card_input": "CardBrand CardInput Complete FieldState Incomplete Wrong",
         "contract": "AsyncPaymentGateway PaymentGateway",
+        "delivery": "DeliverySummary",
         "dialect": "Dialect DialectField DialectReading",
         "elqr": "BankLink Elqr ElqrField ElqrKind",
         "errors": "DeadlineExpired Invalid Misconfigured OutcomeUnknown PaymentError "
@@ -175,6 +178,7 @@ __all__ = [
     "Complete",
     "Credentials",
     "DeadlineExpired",
+    "DeliverySummary",
     "Dialect",
     "DialectField",
     "DialectReading",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from types import TracebackType
+from typing import Protocol
 
 import kassa
 
@@ -12,6 +13,18 @@ from . import _calls, _check
 from ._schedulers import on_disk
 from .policies import PollPolicy, RecoveryPolicy
 from .settings import Connected, note_what_is_left
+
+
+class StopEvent(Protocol):
+    """An ``asyncio.Event``, which need not be imported for it."""
+
+    def is_set(self) -> bool:
+        """Whether it was set."""
+        ...
+
+    async def wait(self) -> object:
+        """Waits until it is set."""
+        ...
 
 
 class AsyncGateway(Connected):
@@ -236,6 +249,41 @@ class AsyncGateway(Connected):
         from .journal_entry import id_of
 
         await _calls.ask(_calls.FINISH, self._core(), id_of(entry))
+
+    async def deliver_forever(
+        self,
+        deliver: Callable[[kassa.JournalEntry], Awaitable[object]],
+        *,
+        otherwise: Callable[[kassa.Recovered], Awaitable[object]] | None = None,
+        stop: StopEvent | None = None,
+        interval: timedelta | float = timedelta(seconds=10),
+        at_once: int = 8,
+    ) -> kassa.DeliverySummary:
+        """Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, polls
+        also what other threads and processes begin meanwhile, calls ``deliver(entry)`` for each charged payment, and marks it
+        as finished when the call has returned. For asyncio alone. Calls of ``deliver`` come one after the other.
+
+        * ``deliver`` is called for **charged payments alone**, with their `JournalEntry`. If it raises, it is called again,
+          after a second, then two, up to five minutes; other payments do not wait for that. **It must do nothing when it is
+          repeated**: a program may die between delivering and marking.
+        * ``otherwise`` is called for every other result: a rejected payment, a mismatch, a file that cannot be read, a
+          payment that the gateway does not answer about (see `Recovered`). The journal does not mark these; a result is
+          reported once a run. By default they are logged.
+        * ``stop`` ends it, after the call that runs. Cancelling the task ends it at once; what ``deliver`` was about to do
+          comes again. Closing the gateway does, too.
+        * ``interval`` and ``at_once``: see `RecoveryPolicy`. Abandoned payments are polled less and less often, down to once
+          a day, and are never dropped: see ``left`` of the result.
+
+        Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an
+        error (no connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most. All
+        this is logged to ``kassa``.
+
+        Returns what was delivered and what is left open, which is also its last line in the log.
+
+        Raises `kassa.Misconfigured` if the gateway has no journal."""
+        from ._delivery_worker import deliver_forever_in_loop
+
+        return await deliver_forever_in_loop(self, deliver, otherwise, stop, interval, at_once)
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from types import TracebackType
 
@@ -235,6 +236,41 @@ class Gateway(Connected):
         from .journal_entry import id_of
 
         _calls.wait(_calls.FINISH, self._core(), id_of(entry))
+
+    def deliver_forever(
+        self,
+        deliver: Callable[[kassa.JournalEntry], object],
+        *,
+        otherwise: Callable[[kassa.Recovered], object] | None = None,
+        stop: threading.Event | None = None,
+        interval: timedelta | float = timedelta(seconds=10),
+        at_once: int = 8,
+    ) -> kassa.DeliverySummary:
+        """Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, polls
+        also what other threads and processes begin meanwhile, calls ``deliver(entry)`` for each charged payment, and marks it
+        as finished when the call has returned. It blocks: run it in a thread, or as a program of its own.
+
+        * ``deliver`` is called for **charged payments alone**, with their `JournalEntry`. If it raises, it is called again,
+          after a second, then two, up to five minutes; other payments do not wait for that. **It must do nothing when it is
+          repeated**: a program may die between delivering and marking.
+        * ``otherwise`` is called for every other result: a rejected payment, a mismatch, a file that cannot be read, a
+          payment that the gateway does not answer about (see `Recovered`). The journal does not mark these; a result is
+          reported once a run. By default they are logged.
+        * ``stop`` ends it within seconds, after the call that runs. Without it, and in the main thread, SIGINT and SIGTERM do
+          the same; a second one ends the program. Closing the gateway does, too.
+        * ``interval`` and ``at_once``: see `RecoveryPolicy`. Abandoned payments are polled less and less often, down to once
+          a day, and are never dropped: see ``left`` of the result.
+
+        Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an
+        error (no connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most. All
+        this is logged to ``kassa``.
+
+        Returns what was delivered and what is left open, which is also its last line in the log.
+
+        Raises `kassa.Misconfigured` if the gateway has no journal."""
+        from ._delivery_worker import deliver_forever
+
+        return deliver_forever(self, deliver, otherwise, stop, interval, at_once)
 
     def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which

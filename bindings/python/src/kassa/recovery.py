@@ -14,7 +14,9 @@ Recovered: TypeAlias = JournalEntry | Unreadable
 how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (no money was taken; it is no longer listed), or
 ``MISMATCH`` (for a person). **A rejected payment may come again, as charged**: a gateway may correct its report. A payment
 that is still ``UNKNOWN`` or ``PENDING`` needs a person, too: the gateway answers about others, but only with errors about
-this one; the entry's reason has the error. It stays unfinished."""
+this one; the entry's reason has the error. It stays unfinished. So does an MBank or MegaPay payment that comes as ``PENDING``
+because its payer never entered a valid code: after five minutes, if no confirmation was sent that may have counted and the
+gateway says that it is pending. Every later recovery asks about it again."""
 
 read_as("Recovered.Payment", itself)
 read_as("Recovered.Unreadable", Unreadable)

@@ -256,6 +256,12 @@ def made(
     return gateway
 
 
+def is_closed(gateway: Connected) -> bool:
+    """Whether it was closed, or the gateway that it was derived from."""
+    origin = gateway._origin  # pyright: ignore[reportPrivateUsage]
+    return any(one is not None and one._is_closed for one in (gateway, origin))  # pyright: ignore[reportPrivateUsage]
+
+
 def note_what_is_left(error: BaseException) -> None:
     """Says in a traceback that a payment is still on its way. Python 3.10 has no notes."""
     add_note: Any = getattr(error, "add_note", None)

@@ -52,7 +52,9 @@ pub enum Recovered {
     /// [`Mismatch`](JournalState::Mismatch) (for a person). **A rejected one may come once more, as charged**: a gateway may
     /// take back what it said. One that is still [`Unknown`](JournalState::Unknown) or [`Pending`](JournalState::Pending) is for a
     /// person, too: the gateway answers about others, and three times in a row nothing but an error about this one, which is the
-    /// entry's reason. It may never have seen it. It stays unfinished.
+    /// entry's reason. It may never have seen it. It stays unfinished. So does a payment that waits for the payer's code (MBank,
+    /// MegaPay) after five minutes: it comes as `Pending` if no confirmation was sent that may have counted and the gateway says that it
+    /// is pending, so that it does not hold a recovery without [`follow_new`](RecoveryPolicy::follow_new).
     Payment {
         /// Its entry. The state says how it ended.
         entry: Box<JournalEntry>,

@@ -24,6 +24,10 @@ use crate::{
 /// ends, or the payment is reported; and how many reports of one payment must be a mismatch.
 const ODD_IN_A_ROW: u32 = 3;
 
+/// The reason of a payment that its payer has left: see `Source::is_abandoned`.
+const NO_CODE_WAS_SENT: &str =
+    "not paid yet: no accepted code of the payer's was sent, and the gateway says that the payment is pending";
+
 #[allow(clippy::large_enum_variant, reason = "it is moved once; by how much it is larger depends on the system")]
 enum Event {
     Queried(QueryResult),
@@ -184,7 +188,7 @@ impl Shared {
 
     /// Handles the answer to a query: a final status, or the time of the next query.
     fn take(&self, progress: &mut Progress, answered: QueryAnswer) -> Result<(), PaymentError> {
-        let QueryAnswer { mut due, started, answer, after_end, mut entry } = answered;
+        let QueryAnswer { mut due, started, answer, after_end, mut entry, is_abandoned } = answered;
         let is_odd = matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }));
         due.odd = if is_odd { due.odd + 1 } else { 0 };
         due.odd_since = if is_odd { due.odd_since.or(Some(started)) } else { None };
@@ -240,6 +244,8 @@ impl Shared {
             Some(state) => state == JournalState::Rejected,
             None => entry.state == JournalState::Rejected,
         };
+        // It stays unfinished, for the next recovery. One that goes on anyway polls it, less often as it grows older.
+        let is_set_aside = is_abandoned && end.is_none() && !self.source.policy.follow_new;
         match end {
             // It was reported before.
             Some(JournalState::Rejected) if after_end.is_some() => {}
@@ -249,10 +255,14 @@ impl Shared {
                 entry.state = state;
                 progress.report_end(entry);
             }
+            None if is_set_aside => {
+                entry.reason = Some(NO_CODE_WAS_SENT.to_owned());
+                progress.recovered.push_back(Recovered::Payment { entry });
+            }
             None => {}
         }
         let goes_on = due.has_ended || end.is_none();
-        let is_reported = due.has_ended || due.odd_is_reported;
+        let is_reported = due.has_ended || due.odd_is_reported || is_set_aside;
         if goes_on && (self.source.policy.follow_new || !is_reported) {
             progress.waiting.push(due);
         } else {

@@ -14,8 +14,13 @@ use crate::{
         AfterEnd, EntryQueries, Journal, RecoveryLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
-    payment_ref::PaymentRef,
-    pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking},
+    payment_ref::{PaymentKind, PaymentRef},
+    pipeline::{
+        attempts::Limits,
+        engine::Engine,
+        journaling::run_blocking,
+        log::{Event, What, running_call},
+    },
     status::{
         check::check,
         recovery::policy::{Due, RecoveryPolicy, claims_to_query, interval_at},
@@ -26,6 +31,9 @@ use crate::{
 
 /// How many entries are read from the disk at once.
 const PAGE: usize = 64;
+
+/// How long a payer may take to type a code. The interface does not say; a wallet's code lives for three minutes.
+const TIME_FOR_A_CODE: Duration = Duration::from_secs(5 * 60);
 
 /// The source of queries and pages. They hold this and not `Shared`, which holds them: it would never be dropped.
 #[derive(Clone)]
@@ -52,6 +60,8 @@ pub(super) struct QueryAnswer {
     pub(super) after_end: Option<AfterEnd>,
     /// As it stands afterwards.
     pub(super) entry: Box<JournalEntry>,
+    /// Whether it waits for the payer's code so long that the payer has gone: see [`Source::is_abandoned`].
+    pub(super) is_abandoned: bool,
 }
 
 /// The result of one query, or why none was sent.
@@ -71,11 +81,17 @@ impl Source {
     /// Waits until no other process recovers, and reads the first page; nothing where that takes until the deadline.
     pub(super) async fn begin(self, deadline: Instant) -> Result<Option<Page>, PaymentError> {
         let transport = self.engine.transport();
+        let mut has_said_so = false;
         loop {
             let journal = self.journal.clone();
             if let Some(lock) = self.on_disk(move || journal.lock_for_recovery()).await? {
                 let unfinished = self.journal.unfinished_and_rejected();
                 return self.read_on(Arc::new(lock), unfinished).await;
+            }
+            if !std::mem::replace(&mut has_said_so, true) {
+                let journal = self.journal.folder().display().to_string();
+                let what = What::WaitsForRecovery { journal };
+                Event { call: running_call(), endpoint: "recover", order: None, what }.record();
             }
             let now = transport.now();
             if now >= deadline {
@@ -118,7 +134,7 @@ impl Source {
     /// Queries one payment, unless another process has finished it in the meantime.
     pub(super) async fn query(self, due: Due, deadline: Instant) -> QueryResult {
         let started = self.engine.transport().now();
-        let EntryQueries { entry, payments, after_end } = match self.queries(&due.id).await {
+        let EntryQueries { entry, payments, after_end, .. } = match self.queries(&due.id).await {
             Ok(Some(known)) if known.entry.state == JournalState::Charged => {
                 return QueryResult::Charged(Box::new(known.entry));
             }
@@ -132,14 +148,28 @@ impl Source {
         let answer = self.answer(&entry.payment, claims_to_query(&payments, due.turn), deadline).await;
         let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
         let mut entry = Box::new(entry);
+        let mut is_abandoned = false;
         match self.queries(&due.id).await {
-            // Another process may have recorded a charge in the meantime.
-            Ok(Some(known)) => entry = Box::new(known.entry),
+            // Another process may have recorded a charge or begun a confirmation in the meantime.
+            Ok(Some(known)) => {
+                is_abandoned = known.is_unconfirmed && self.is_abandoned(&known.entry, &answer);
+                entry = Box::new(known.entry);
+            }
             // A charge is listed until it is finished, so another process has delivered it.
             Ok(None) if is_charged => return QueryResult::Gone(due.id),
             Ok(None) | Err(_) => {}
         }
-        QueryResult::Answered(Box::new(QueryAnswer { due: due.next_turn(), started, answer, after_end, entry }))
+        let due = due.next_turn();
+        QueryResult::Answered(Box::new(QueryAnswer { due, started, answer, after_end, entry, is_abandoned }))
+    }
+
+    /// Whether a payment of which no confirmation was sent is one that its payer has left: no money can move without the code, the
+    /// gateway itself says that the payment is pending, and codes live for minutes.
+    fn is_abandoned(&self, entry: &JournalEntry, answer: &Result<Verdict, PaymentError>) -> bool {
+        let age = self.journal.now().duration_since(entry.begun).unwrap_or_default();
+        let needs_a_code = matches!(entry.payment.kind, PaymentKind::Mbank | PaymentKind::Megapay);
+        let is_pending = entry.state == JournalState::Pending && matches!(answer, Ok(Verdict::Pending { .. }));
+        needs_a_code && is_pending && age >= TIME_FOR_A_CODE
     }
 
     /// Queries each claimed number of a payment until one is charged.

@@ -652,3 +652,71 @@ async fn final_status_has_its_reason() {
     let (rejected, mismatch) = (JournalState::Rejected, JournalState::Mismatch);
     assert_eq!(reasons, [(rejected, "NO FUNDS".to_owned()), (mismatch, "amount".to_owned())]);
 }
+
+/// A journal with one accepted MBank payment of this age. The code was sent, if at all, with this result.
+fn journal_awaiting_code(
+    disk: &MemoryDisk,
+    age: Duration,
+    confirmed: Option<crate::journal::SendOutcome<'_>>,
+) -> Journal {
+    let (journal, payment) = (journal(disk), PaymentRef::mbank("tea", 10));
+    let entry = crate::PaymentEntry::new(payment.clone());
+    let held = journal.begin(&payment, None).unwrap();
+    journal.record(&held, crate::journal::SendOutcome::Accepted { entry: &entry, code: None });
+    if let Some(result) = confirmed {
+        let held = journal.begin_confirmation(&payment).unwrap().unwrap();
+        journal.record(&held, result);
+    }
+    disk.pass(age);
+    journal
+}
+
+/// Nobody has typed the code, or only a wrong one.
+#[tokio::test(start_paused = true)]
+async fn abandoned_code_does_not_hold_recovery() {
+    use crate::journal::SendOutcome;
+    for wrong_code in [false, true] {
+        let disk = MemoryDisk::default();
+        let result = wrong_code.then_some(SendOutcome::NothingHappened);
+        let journal = journal_awaiting_code(&disk, 6 * MINUTE, result);
+        let (gateway, memory) = Scripted::gateway(|query| report(if query == 0 { "NEW" } else { "CHARGE" }, 10));
+        let gateway = gateway.with_journal(journal);
+        let recovery = gateway.recover(RecoveryPolicy::default()).unwrap();
+        let Some(Recovered::Payment { entry }) = recovery.next().await.unwrap() else { panic!("it is reported") };
+        assert_eq!(entry.state, JournalState::Pending);
+        assert!(entry.reason.unwrap().starts_with("not paid yet"));
+        assert_eq!((recovery.next().await, memory.attempted_at()), (Ok(None), vec![0]));
+        // It was not given up: the next recovery finds its charge.
+        assert_eq!(gateway.unfinished().unwrap().count(), 1);
+        assert_eq!(all(&gateway, RecoveryPolicy::default()).await, [("tea".to_owned(), JournalState::Charged)]);
+    }
+}
+
+/// The money may have moved, or may still move while the recovery runs.
+#[tokio::test(start_paused = true)]
+async fn payment_that_may_be_confirmed_is_polled() {
+    use crate::journal::SendOutcome;
+    let payment = PaymentRef::mbank("tea", 10);
+    let lost = || SendOutcome::Unanswered { payment: &payment, code: None };
+    let policy = RecoveryPolicy::default().with_deadline(MINUTE);
+    for (age, confirmed, follow_new, queries) in
+        [(6 * MINUTE, Some(lost()), false, 6), (4 * MINUTE, None, false, 6), (6 * MINUTE, None, true, 6)]
+    {
+        let disk = MemoryDisk::default();
+        let journal = journal_awaiting_code(&disk, age, confirmed);
+        let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+        assert_eq!(all(&gateway.with_journal(journal), policy.with_follow_new(follow_new)).await, []);
+        assert_eq!(memory.attempted_at().len(), queries, "{age:?} {follow_new}");
+    }
+}
+
+/// A card's payer needs no code of ours: the bank's page may charge it at any time.
+#[tokio::test(start_paused = true)]
+async fn pending_card_is_never_set_aside() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    disk.pass(6 * MINUTE);
+    let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+    assert_eq!(all(&gateway.with_journal(journal), RecoveryPolicy::default().with_deadline(MINUTE)).await, []);
+    assert_eq!(memory.attempted_at().len(), 6);
+}

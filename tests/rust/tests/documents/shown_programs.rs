@@ -54,7 +54,7 @@ const FILES: [(&str, &str); 29] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 50] = [
+const BLOCKS: [(&str, &str, usize, &str); 51] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 10, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -84,6 +84,7 @@ const BLOCKS: [(&str, &str, usize, &str); 50] = [
     ("docs/frameworks/fastapi.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/flask.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/gunicorn.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/journal.md", "python", 1, "bindings/python/tests/test_delivery.py"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
