@@ -107,6 +107,9 @@ def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:
     pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
 
 
+CODE_QUESTION = "The code from the SMS? "
+
+
 @contextmanager
 def first_program(
     sandbox: kassa_sandbox.Sandbox, folder: Path, payer: TestPhone
@@ -133,7 +136,7 @@ def first_program(
 
 
 def test_readme_first_program_reports_and_delivers_once(tmp_path: Path) -> None:
-    question, paid = "The code from the SMS? ", "paid: deliver cart 17"
+    question, paid = CODE_QUESTION, "paid: deliver cart 17"
     with kassa_sandbox.Sandbox() as sandbox:
 
         def printed(payer: TestPhone) -> list[str]:
@@ -162,6 +165,32 @@ def test_readme_first_program_reports_and_delivers_once(tmp_path: Path) -> None:
         assert printed(phones.MBANK_APPROVED) == [paid, paid]
         assert [payment.times_charged for payment in sandbox.ledger()] == [1, 0, 1, 1, 1]
     assert list(kassa.Journal(tmp_path / "payments").unfinished()) == []
+
+
+def test_readme_first_program_asks_for_a_mistyped_code_again(tmp_path: Path) -> None:
+    payer, paid = phones.MBANK_APPROVED, "paid: deliver cart 17"
+    with kassa_sandbox.Sandbox() as sandbox:
+
+        def printed(typed: str) -> list[str]:
+            with first_program(sandbox, tmp_path, payer) as program:
+                text, _ = program.communicate(typed, timeout=PATIENCE)
+            return text.replace(CODE_QUESTION, "").splitlines()
+
+        refused, end = printed(f"000000\n{payer.otp}\n")
+        assert "nothing happened" in refused
+        assert end == paid
+        assert sandbox.ledger()[-1].times_charged == 1
+        # It ends, although nobody ever types the right code: at once where the gateway gives up, or within its 15 seconds.
+        *refusals, rejected = printed("000000\n" * 3)
+        assert len(refusals) == 3
+        assert rejected.startswith("not paid, or for a person")
+        with first_program(sandbox, tmp_path, payer) as program:
+            assert program.stdout is not None
+            assert program.stdout.read(len(CODE_QUESTION)) == CODE_QUESTION
+            program.kill()
+        end, left = printed(payer.otp)
+        assert end == paid
+        assert left.startswith("not paid yet, or for a person; the next run asks again: ")
 
 
 def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:

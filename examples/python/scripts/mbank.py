@@ -11,7 +11,14 @@ print("reference:", payment.payment_ref(), flush=True)  # store it before sendin
 with kassa.Gateway.from_environment() as gateway:
     try:
         created = gateway.create_mbank_payment(payment)
-        gateway.confirm_mbank_payment(created.payment, input("code: "))
+        for _ in range(3):  # a mistyped code can be typed again
+            try:
+                gateway.confirm_mbank_payment(created.payment, input("code: "))
+                break
+            except kassa.Refused as error:
+                print(error.reason, flush=True)
+        else:
+            raise SystemExit(f"not paid: {gateway.check(created.payment).kind}")
     except kassa.OutcomeUnknown as error:
         print(error)  # it may have been charged: never send it again, ask
     match gateway.watch(payment.payment_ref()).outcome():

@@ -117,7 +117,9 @@ def test_a_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
 def test_mbank(terminal: Terminal) -> None:
     script = terminal.run("mbank", phones.MBANK_APPROVED.phone, "250")
     ref = kassa.PaymentRef.parse(script.told("reference:"))
-    assert script.end(f"{phones.MBANK_APPROVED.otp}\n") == "code: paid"
+    told = script.end(f"000000\n{phones.MBANK_APPROVED.otp}\n")
+    assert told.startswith("code: Wrong one-time password"), "a mistyped code can be typed again"
+    assert told.endswith("\ncode: paid")
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
     assert terminal.run("watch", str(ref)).end() == "charged PAYMENT_SUCCESS"
 

@@ -48,6 +48,7 @@ fn it_takes_a_payment_and_delivers_once() {
         "{output}"
     );
     assert!(shop.sandbox.payments()[0].is_charged());
-    let next = told(&shop.run(OTP));
+    let next = told(&shop.run(&format!("000000\n{OTP}")));
+    assert!(next.contains("nothing happened"), "a mistyped code can be typed again: {next}");
     assert_eq!(next.matches("deliver").count(), 1, "its own payment, and not the first one again: {next}");
 }

@@ -11,17 +11,28 @@ func takePayment(from phone: String, journal: Journal, askForCode: () async -> S
     let payment = MbankPayment(orderNumber: newOrderNumber(), phone: phone, amountSom: 250, comment: "Two tickets")
     do {
         let created = try await gateway.withNote("cart 17").createMbankPayment(payment)  // the journal has it before it is sent
-        _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
+        for _ in 1...3 {
+            do {
+                _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
+                break
+            } catch PaymentError.refused(_, _, let reason, _) {
+                print(reason ?? "refused")  // such as a mistyped code: nothing was paid, and it can be typed again
+            }
+        }
     } catch let error as PaymentError {
         print(error)  // it says whether money may have moved; if so, recover() asks the gateway
     }
-    for try await recovered in try gateway.recover() {  // everything unfinished, including payments of a crashed process
+    // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
+    for try await recovered in try gateway.recover(RecoveryPolicy(deadline: .seconds(15))) {
         switch recovered {
         case .payment(let entry) where entry.state == .charged:
             print("paid: deliver", entry.note ?? "")  // the only reason to ship
             try await gateway.finish(entry)
         default: print("not paid, or for a person:", recovered)
         }
+    }
+    for try await left in gateway.unfinished() {
+        print("not paid yet, or for a person; the next run asks again:", left)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The README's first program, as it stands there.
 
+use std::time::Duration;
+
 use kassa::{
     BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, Recovered, RecoveryPolicy,
 };
@@ -10,16 +12,23 @@ fn main() -> Result<(), PaymentError> {
 
     let payment = MbankPayment::new(kassa::new_order_number(), 250, "996555000101", "Two tickets"); // 250 som
     let sent = gateway.with_note("cart 17")?.create_mbank_payment(payment).and_then(|created| {
-        let mut otp = String::new();
-        println!("The code from the SMS?");
-        std::io::stdin().read_line(&mut otp).expect("a terminal");
-        gateway.confirm_mbank_payment(&created.payment, otp.trim())
+        let mut attempts = 1..=3;
+        loop {
+            let mut otp = String::new();
+            println!("The code from the SMS?");
+            std::io::stdin().read_line(&mut otp).expect("a terminal");
+            match gateway.confirm_mbank_payment(&created.payment, otp.trim()) {
+                // Such as a mistyped code: nothing was paid, and it can be typed again.
+                Err(refused @ PaymentError::Refused { .. }) if attempts.next() < Some(3) => println!("{refused}"),
+                result => return result,
+            }
+        }
     });
     if let Err(error) = sent {
         println!("{error}"); // it says whether money may have moved; if so, recover() asks the gateway
     }
-    // Everything unfinished, including payments of a crashed process.
-    for recovered in gateway.recover(RecoveryPolicy::default())? {
+    // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
+    for recovered in gateway.recover(RecoveryPolicy::default().with_deadline(Duration::from_secs(15)))? {
         match recovered? {
             Recovered::Payment { entry } if entry.state == JournalState::Charged => {
                 println!("paid: deliver {:?}", entry.note); // the only reason to ship
@@ -27,6 +36,9 @@ fn main() -> Result<(), PaymentError> {
             }
             other => println!("not paid, or for a person: {other:?}"),
         }
+    }
+    for left in gateway.unfinished()? {
+        println!("not paid yet, or for a person; the next run asks again: {:?}", left?);
     }
     Ok(())
 }
