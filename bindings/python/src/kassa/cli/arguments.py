@@ -9,6 +9,7 @@ from typing import Any
 
 import kassa
 
+from . import journal as journal_command
 from .probe import command as probe_command
 
 EPILOG = """\
@@ -20,6 +21,9 @@ examples:
   kassa watch 'kassa1:...'
   kassa verify 'kassa1:...' callback.json
   kassa qr 'https://pay.example.kg/q/17' --png code.png
+  kassa ping                                  whether the gateway answers
+  kassa journal list --journal payments       what is unfinished
+  kassa recover --journal payments            ask about all of it
   kassa probe --test-environment HOST --report report.md --write-dialect d.json
 
 environment:
@@ -30,10 +34,12 @@ environment:
   KASSA_PROXY              a proxy's URL, or: environment
   KASSA_ROOT_CERTIFICATES  a file (PEM) of certificates to trust, too
   KASSA_PLAIN_HTTP_HOSTS   hosts of your own network for plain http, with commas
+  KASSA_JOURNAL            the journal's folder, instead of --journal
 
 exit status:
   0    done; for check, watch and verify: charged, as it was asked for
-  1    the verdict is another one; for probe: something was not read
+  1    the verdict is another one; for probe: something was not read;
+       for recover and journal list: something is unfinished
   2    the command line, the environment or the input is wrong
   3    no answer; the error says why
   4    a defect in Kassa, which says nothing about the money
@@ -43,6 +49,7 @@ exit status:
 
 LARGEST_SIDE = 10_000
 MOST_DIGITS = 28
+MOST_JOBS = 64
 
 PROGRAM = "kassa"
 
@@ -68,6 +75,11 @@ def parser(program: str) -> argparse.ArgumentParser:
     _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))
     _callback(_command(commands, "callback", "read the body of a callback, asking nobody"))
     _verify(_command(commands, "verify", "ask the gateway whether a callback is true, and the payment charged"))
+    _command(commands, "ping", "send the gateway one harmless status query")
+    journal_command.arguments(commands, _command)
+    completing = commands.add_parser("completion", help="print a script that completes commands in a shell")
+    completing.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completing.set_defaults(json=False, verbose=0)
     probing = commands.add_parser(
         "probe",
         help="play every flow against a TEST environment",
@@ -85,6 +97,7 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
     description = summary[0].upper() + summary[1:] + "."
     command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
     command.add_argument("--json", action="store_true", help="one JSON object a line, for machines")
+    command.add_argument("-v", "--verbose", action="count", default=0, help="log to standard error; -vv: each request")
     return command
 
 
@@ -94,6 +107,7 @@ def _status(command: argparse.ArgumentParser) -> None:
     which.add_argument("--gateway-number", type=_text, metavar="NUMBER", help="the gateway's own order number")
     which.add_argument("--transaction", type=_text, metavar="ID", help="the transaction id of a QR payment")
     which.add_argument("--orders", metavar="FILE", help="a file with one ORDER a line; - is standard input")
+    _jobs(command)
     _provider(command)
 
 
@@ -103,6 +117,7 @@ def _check(command: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--payments", metavar="FILE", help="a file with one stored reference a line; - is standard input"
     )
+    _jobs(command)
     _asked_for(command)
 
 
@@ -148,6 +163,10 @@ def _asked_for(command: argparse.ArgumentParser) -> None:
     command.add_argument("--currency", type=_text, help="of an order number; KGS unless given")
 
 
+def _jobs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--jobs", type=jobs, default=1, metavar="N", help="how many are asked at once; 1 unless given")
+
+
 def _provider(command: argparse.ArgumentParser) -> None:
     command.add_argument("--provider", type=_known_provider, help="of an order number: Cards, MBank or MegaPay")
 
@@ -173,6 +192,13 @@ def _seconds(text: str) -> timedelta:
     if seconds <= timedelta():
         raise argparse.ArgumentTypeError("must be longer than zero")
     return seconds
+
+
+def jobs(text: str) -> int:
+    """How many at once."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"must be between 1 and {MOST_JOBS}")
+    return int(text)
 
 
 def _pixels(text: str) -> int:

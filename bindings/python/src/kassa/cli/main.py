@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import kassa
 
 from .arguments import PROGRAM, parser
-from .output import Answer, Progress, block, complaint, describe, json_line, let_output_go, line, plain, trace
+from .completion import completion
+from .journal import journal, recover
+from .output import (
+    Answer,
+    Progress,
+    WrongUse,
+    block,
+    complaint,
+    describe,
+    json_line,
+    let_output_go,
+    line,
+    plain,
+    trace,
+)
 from .probe.command import probe
 from .probe.plan import CouldNotRun
 
 DONE, ANOTHER_VERDICT, WRONG_USE, NO_RESPONSE, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
 
 STORED_REFERENCE = re.compile(r"kassa\d+:", re.ASCII)
-
-
-class WrongUse(Exception):
-    """The command line or the environment is wrong."""
 
 
 def main(arguments: list[str] | None = None, program: str = PROGRAM) -> int:
@@ -48,6 +62,9 @@ def main(arguments: list[str] | None = None, program: str = PROGRAM) -> int:
 
 def _run(arguments: list[str] | None, program: str) -> int:
     options = parser(program).parse_args(arguments)
+    if options.verbose:
+        level = logging.INFO if options.verbose == 1 else logging.DEBUG
+        logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     try:
         return COMMANDS[options.command](options)
     except (WrongUse, CouldNotRun) as problem:
@@ -111,13 +128,21 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.Namespace) -> int:
-    """Queries one payment after the other, one line each; returns the worst exit status."""
+    """Queries the payments, one line each, in their order; returns the worst exit status."""
+    with ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            return _each_of([(text, pool.submit(ask)) for text, ask in questions], options)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _each_of(questions: list[tuple[str, Future[Answer]]], options: argparse.Namespace) -> int:
     progress = Progress(len(questions))
     worst = DONE
-    for done, (text, ask) in enumerate(questions):
+    for done, (text, asked) in enumerate(questions):
         progress.show(done)
         try:
-            answer = ask()
+            answer = asked.result()
         except (kassa.Unauthorized, kassa.Misconfigured):
             # The next ones would fail in the same way.
             progress.clear()
@@ -198,6 +223,18 @@ def verify(options: argparse.Namespace) -> int:
     return _exit_status(verdict)
 
 
+def ping(options: argparse.Namespace) -> int:
+    """Sends one harmless status query, about a number that no payment has."""
+    began = time.monotonic()
+    with _gateway() as gateway:
+        # It answers, too, where it says that it knows no such number.
+        with suppress(kassa.Refused):
+            gateway.provider_status(kassa.new_order_number(), kassa.Provider.CARDS)
+        took = round(1000 * (time.monotonic() - began))
+        json_line(answered=True, milliseconds=took) if options.json else line(f"{gateway} answers after {took} ms")
+    return DONE
+
+
 def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
     """The payment reference: the stored one, or made from the command line."""
     said = (options.provider, options.amount, options.currency)
@@ -262,5 +299,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "qr": qr,
     "callback": callback,
     "verify": verify,
+    "ping": ping,
+    "journal": journal,
+    "recover": recover,
+    "completion": completion,
     "probe": probe,
 }

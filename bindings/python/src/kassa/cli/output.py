@@ -24,6 +24,10 @@ Answer: TypeAlias = kassa.StatusReport | kassa.Verdict
 Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
 
+class WrongUse(Exception):
+    """The command line or the environment is wrong."""
+
+
 def line(text: str) -> None:
     """One line of output, and only one line, whatever it contains."""
     block(visible(text))

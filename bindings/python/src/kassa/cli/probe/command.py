@@ -20,7 +20,7 @@ LARGEST_AMOUNT, LONGEST_WAIT = 1000, 3600
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
-    command.set_defaults(json=False)
+    command.set_defaults(json=False, verbose=0)
     add = command.add_argument
     add("--test-environment", metavar="HOST", help="KASSA_URL's host, a test environment: needed")
     add("--yes", action="store_true", help="permits every payment; nobody opens pages then")
