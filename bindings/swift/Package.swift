@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "Kassa", targets: ["Kassa"]),
         .library(name: "KassaCheckout", targets: ["KassaCheckout"]),
+        .library(name: "KassaClient", targets: ["KassaClient"]),
         // For tests.
         .library(name: "KassaSandbox", targets: ["KassaSandbox"]),
         .library(name: "KassaServerTesting", targets: ["KassaServerTesting"]),
@@ -38,6 +39,8 @@ let package = Package(
         .target(name: "Kassa", dependencies: ["KassaFFI", "KassaGenerated"], resources: [.copy("PrivacyInfo.xcprivacy")]),
         // A payment screen: its model, and on Apple's systems its view.
         .target(name: "KassaCheckout", dependencies: ["Kassa"], resources: [.copy("PrivacyInfo.xcprivacy")]),
+        // The client of the server, for a shop's back end. It knows nothing of the rest, and needs no native library.
+        .target(name: "KassaClient"),
         // Runs the sandbox as a child, and knows nothing of the rest.
         .target(name: "KassaSandbox"),
         // Runs the server as a child, with a sandbox behind it.
@@ -47,6 +50,7 @@ let package = Package(
         .testTarget(
             name: "KassaCheckoutTests", dependencies: ["Kassa", "KassaCheckout", "KassaSandbox", "KassaStage"],
             linkerSettings: observation),
+        .testTarget(name: "KassaClientTests", dependencies: ["KassaClient", "KassaSandbox", "KassaServerTesting", "KassaStage"]),
         .testTarget(name: "KassaSandboxTests", dependencies: ["Kassa", "KassaSandbox"]),
         .testTarget(name: "KassaServerTestingTests", dependencies: ["KassaSandbox", "KassaServerTesting"]),
         .testTarget(name: "KassaTests", dependencies: ["Kassa", "KassaGenerated", "KassaSandbox", "KassaStage"]),

@@ -29,6 +29,7 @@ public actor Sandbox {
     public nonisolated let adminToken: String
 
     nonisolated let admin: Admin
+    let dialects = DialectFiles()
     private let launch: Launch
     /// Changes wait for the one before, whoever asked for it.
     private var latest: Task<Child?, any Error>
@@ -72,6 +73,7 @@ public actor Sandbox {
             await child?.stop()
             return nil
         }
+        dialects.remove()
     }
 
     /// Kills it, as a crash would. ``restart()`` starts it again.

@@ -14,6 +14,8 @@ public enum SandboxError: Error, Hashable {
     case refused(httpStatus: Int, detail: String, violations: [FieldError])
     /// There is no payment with this number.
     case unknownPayment(number: String)
+    /// The pay-form does not take this phone, is paid already, or is not one of this sandbox.
+    case notPayable(detail: String)
     /// What answered is not the sandbox of this package.
     case notThisSandbox(detail: String)
 
@@ -33,7 +35,7 @@ extension SandboxError: LocalizedError, CustomStringConvertible {
         case .invalid(let field, let rule): "\(field) \(rule)"
         case .notStarted(let detail, let exitCode, let log):
             "\(detail)\(exitCode.map { " (exit code \($0))" } ?? "")\(log.isEmpty ? "" : "\n\(log)")"
-        case .notRunning(let detail), .refused(_, let detail, _), .notThisSandbox(let detail): detail
+        case .notRunning(let detail), .refused(_, let detail, _), .notPayable(let detail), .notThisSandbox(let detail): detail
         case .unknownPayment(let number): "no payment has the number \(number)"
         }
     }

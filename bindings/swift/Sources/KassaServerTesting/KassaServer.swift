@@ -163,22 +163,6 @@ public actor KassaServer {
     /// - Throws: ``KassaServerError/notPayable(detail:)`` if it does not take this phone, or is paid already.
     @discardableResult
     public nonisolated func payByForm(_ pageURL: String, phone: Sandbox.TestPhone = .mbankApproved) async throws -> String? {
-        guard let wallet = try await submit(pageURL, "provider=\(phone.provider.rawValue)&phone=\(phone.phone)") else {
-            throw KassaServerError.notPayable(detail: "the pay-form does not take this phone, or is paid already")
-        }
-        return try await submit(wallet, "otp=\(phone.otp)")
-    }
-
-    /// Submits a form as a browser does; the address that it leads to.
-    private nonisolated func submit(_ page: String, _ form: String) async throws -> String? {
-        guard let url = URL(string: page), let port = url.port else {
-            throw KassaServerError.notPayable(detail: "this is no page of the sandbox")
-        }
-        let target = "POST \(url.path(percentEncoded: true))?\(url.query(percentEncoded: true) ?? "")"
-        return try await asServer {
-            try await LoopbackHTTP.exchange(
-                port: port, target, headers: ["Content-Type: application/x-www-form-urlencoded"], body: Data(form.utf8)
-            ).location
-        }
+        try await asServer { try await sandbox.payByForm(pageURL, phone: phone) }
     }
 }

@@ -41,6 +41,8 @@ func asServer<Answer: Sendable>(_ work: @Sendable () async throws -> Answer) asy
         throw KassaServerError.notStarted(detail: detail, exitCode: exitCode, log: log)
     } catch SandboxError.notRunning {
         throw KassaServerError.notRunning(detail: "the server does not answer")
+    } catch SandboxError.notPayable(let detail) {
+        throw KassaServerError.notPayable(detail: detail)
     } catch SandboxError.notThisSandbox(let detail) {
         throw KassaServerError.notThisServer(detail: detail)
     }

@@ -61,6 +61,15 @@ import Testing
         await server.stop()
     }
 
+    @Test func aTestHasAServerOfItsOwn() async throws {
+        let processes = try await withKassaServer { server in
+            #expect(server.environment["KASSA_SERVER_URL"] == server.url && server.environment["KASSA_API_KEY"] == server.apiKey)
+            #expect(server.environment["KASSA_EVENTS_SECRET"] == server.eventsSecret)
+            return [await server.processID, await server.sandbox.processID].compactMap { $0 }
+        }
+        #expect(processes.count == 2 && processes.allSatisfy { kill($0, 0) != 0 })
+    }
+
     @Test func aStartThatFailsSaysWhy() async throws {
         do {
             _ = try await KassaServer.start(.init(others: ["token_lifetime": "a year"]))

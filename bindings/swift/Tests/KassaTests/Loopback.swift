@@ -8,6 +8,10 @@ struct Loopback {
     let gateway: Gateway
 
     init(_ responses: JSON..., configure: (inout GatewayConfig) -> Void = { _ in }) throws {
+        try self.init(responses, configure: configure)
+    }
+
+    init(_ responses: [JSON], configure: (inout GatewayConfig) -> Void = { _ in }) throws {
         server = Server(responses)
         var config = GatewayConfig(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
         config.queryDeadline = .seconds(2 * patience)

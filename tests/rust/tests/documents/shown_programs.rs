@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 30] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 29] = [
     ("examples/shops/curl/", "examples/shops/tests/test_curl.py"),
     ("examples/shops/", "examples/shops/tests/test_shops.py"),
     ("examples/swift/checkout/Sources/checkout/", "examples/swift/checkout/Tests/CheckoutTests/CheckoutTests.swift"),
+    ("examples/swift/server-shop/Sources/", "examples/swift/server-shop/Tests/ServerShopTests/ShopTests.swift"),
     ("sandbox/README.md", "sandbox/src/lib.rs"),
     ("server/packaging/Caddyfile", "server/tests/program/proxies.rs"),
     ("server/packaging/compose.sandbox.yaml", "server/tests/program/compose.rs"),
