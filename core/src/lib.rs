@@ -23,6 +23,7 @@
 //! | take a payment in an app, with no secret in it | [`Checkout`] | deliver by the server's event |
 //! | say to the payer what a screen shows, in their language | [`CheckoutTexts`], [`CheckoutLabels`], [`amount_text`], [`phone_hint`] | |
 //! | write a dialect from the gateway's responses | [`Dialect::explain`], [`Dialect::advice`] | |
+//! | try a dialect on recorded responses | [`RecordedExchange`] | |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
@@ -175,6 +176,7 @@ pub use status::local_date_time::LocalDateTime;
 pub use status::{
     callback::Callback,
     callback_key::CallbackKey,
+    recorded::{RecordedExchange, RecordedOutcome},
     recovery::{Recovered, Recovery, RecoveryPolicy},
     redirect::ReturnRedirect,
     verdict::Verdict,

@@ -54,6 +54,7 @@ mod payments;
 mod polling;
 mod probe;
 mod rate_limit;
+mod rejudge;
 mod runtime;
 mod server;
 pub mod settings;
@@ -77,6 +78,7 @@ pub use payments::{
 pub use polling::PollSummary;
 pub use probe::{Probe, ProbeFinding, ProbePlan, ProbeStep, ProbeTalk};
 pub use rate_limit::RateLimit;
+pub use rejudge::{NotJudged, Rejudge, RejudgeError, RejudgeReport, RepliesPage, Verdict, VerdictChange, Verdicts};
 pub use runtime::{Boxed, Runtime, TokioRuntime};
 pub use server::{Server, settings::ServerSettings, staff::make_api_key};
 pub use staff::staff_router;

@@ -11,6 +11,7 @@ pub(crate) mod pay_form;
 pub(crate) mod qr_data;
 pub(crate) mod qr_image;
 pub(crate) mod qr_payment;
+pub(crate) mod recorded;
 pub(crate) mod status_queries;
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ pub(crate) mod callback;
 pub(crate) mod callback_key;
 pub(crate) mod check;
 pub(crate) mod local_date_time;
+pub(crate) mod recorded;
 pub(crate) mod recovery;
 pub(crate) mod redirect;
 mod source;

@@ -88,20 +88,26 @@ pub(super) fn or_file(in_file: &Setting) -> String {
 
 /// The name of a known dialect, or a file: `./finipay` is one.
 fn dialect(values: &mut Values) -> Parsed<Option<Dialect>> {
-    values.optional(&GATEWAY_DIALECT, |value| {
-        let names = Dialect::names();
-        if names.iter().any(|name| name == value) {
-            return Dialect::named(value).map_err(|problem| detail(&problem));
-        }
-        let text = text_file::read_text(Path::new(value)).map_err(|problem| {
-            let known = match problem.kind() {
-                ErrorKind::NotFound => format!("; the known dialects are {}", names.join(", ")),
-                _ => String::new(),
-            };
-            format!("names a file that cannot be read: {problem}{known}")
-        })?;
-        Dialect::from_json(&text).map_err(|problem| format!("names a file that is not a dialect: {}", detail(&problem)))
-    })
+    values.optional(&GATEWAY_DIALECT, read_dialect)
+}
+
+/// Reads a dialect by the name of a known one, or from a file.
+///
+/// # Errors
+/// A sentence without its subject, such as "names a file that is not a dialect: …".
+pub fn read_dialect(value: &str) -> Result<Dialect, String> {
+    let names = Dialect::names();
+    if names.iter().any(|name| name == value) {
+        return Dialect::named(value).map_err(|problem| detail(&problem));
+    }
+    let text = text_file::read_text(Path::new(value)).map_err(|problem| {
+        let known = match problem.kind() {
+            ErrorKind::NotFound => format!("; the known dialects are {}", names.join(", ")),
+            _ => String::new(),
+        };
+        format!("names a file that cannot be read: {problem}{known}")
+    })?;
+    Dialect::from_json(&text).map_err(|problem| format!("names a file that is not a dialect: {}", detail(&problem)))
 }
 
 fn proxy(values: &mut Values, url: Option<&str>, plain: &PlainHttp) -> Parsed<Proxy> {

@@ -15,6 +15,7 @@ mod toml_error;
 mod values;
 
 pub use database_place::DatabasePlace;
+pub use gateway::read_dialect;
 pub use problem::{SettingProblem, Source};
 pub use program::GatewaySettings;
 pub use program::LogSettings;

@@ -115,6 +115,22 @@ pub struct StoredExchange {
     pub times: u64,
 }
 
+/// The responses that are read at once.
+pub(super) const REPLIES_PAGE: i64 = 2000;
+
+/// A stored exchange with its payment, for judging its response again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredReply {
+    /// The payment's identifier.
+    pub payment_id: String,
+    /// Its number among the exchanges of the payment.
+    pub number: u64,
+    /// The payment.
+    pub reference: PaymentRef,
+    /// The exchange.
+    pub stored: StoredExchange,
+}
+
 /// A number that callbacks claimed for a pay-form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedClaim {

@@ -13,6 +13,7 @@ mod packaging;
 mod paying;
 mod probe;
 mod proxies;
+mod rejudge;
 mod serving;
 mod settings;
 mod support;

@@ -24,7 +24,7 @@ use kassa_server::{
         listing::{CheckoutFilter, ListCheckouts, Place, Start, TextFilter},
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
-        staff::{MOST_UNKNOWN_CALLBACKS, Need, Period, StoredExchange, StoredUnknownCallback, UnknownCallback},
+        staff::{MOST_UNKNOWN_CALLBACKS, Need, Period, StoredExchange, StoredReply, StoredUnknownCallback, UnknownCallback},
     },
 };
 use kassa_test_postgres::Database;
@@ -269,6 +269,48 @@ fn postgres_passes_the_suite() {
         println!("{name}");
         check(&storage, &Calendar::of(database));
     }
+}
+
+/// Responses are read in their order, from any place on, as the histories have them.
+fn check_replies(storage: &dyn Storage, replies: impl Fn(&(String, u64)) -> Vec<StoredReply>) {
+    let start = (String::new(), 0);
+    assert_eq!(replies(&start), []);
+    for number in 1..=3 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        let begun = begin(number, number, Method::Mbank);
+        let reference = begun.reference.clone();
+        block_on(storage.begin_payment(begun)).unwrap();
+        let outcome = SendOutcome { exchange: Some(said()), ..accepted(number, number, reference) };
+        block_on(storage.record_send_outcome(outcome)).unwrap();
+    }
+    let all = replies(&start);
+    assert_eq!(all.len(), 3);
+    for (number, reply) in (1..=3).zip(&all) {
+        let history = block_on(storage.history(id(number))).unwrap().unwrap();
+        let payment = &history.listed.view.payments[0];
+        assert_eq!((reply.payment_id.as_str(), &reply.reference), (payment.id.as_str(), &payment.reference));
+        assert_eq!(history.exchanges[0], [reply.stored.clone()]);
+    }
+    for (place, reply) in all.iter().enumerate() {
+        assert_eq!(replies(&(reply.payment_id.clone(), reply.number)), all[place + 1..]);
+    }
+}
+
+#[test]
+fn sqlite_replies_are_read_in_order() {
+    let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
+    check_replies(&storage, |after| SqliteStorage::replies(&path, after).unwrap());
+}
+
+#[test]
+fn postgres_replies_are_read_in_order() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let database = kassa_test_postgres::shared().database();
+    let settings = PostgresSettings::parse(&database.url()).unwrap();
+    let storage = runtime.block_on(PostgresStorage::open(&settings)).unwrap();
+    check_replies(&storage, |after| runtime.block_on(PostgresStorage::replies(&settings, after)).unwrap());
 }
 
 fn whole(text: &str) -> CheckoutFilter {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::{
-    Arg, ArgAction, ArgMatches, Command,
+    Arg, ArgAction, ArgGroup, ArgMatches, Command,
     error::{ContextKind, ContextValue},
     value_parser,
 };
@@ -27,6 +27,7 @@ pub(crate) enum Task {
     Serve(ServeOptions),
     Check,
     Probe(Box<ProbeOptions>),
+    Rejudge(RejudgeOptions),
     NewKey { role: KeyRole, may: Permission, name: String },
     ListKeys,
     RevokeKey { id: String },
@@ -48,6 +49,18 @@ pub(crate) struct ProbeOptions {
     pub(crate) plan: ProbePlan,
     pub(crate) dialect_file: Option<PathBuf>,
     pub(crate) report_file: Option<PathBuf>,
+}
+
+/// What is judged again, by which dialect, and what its verdicts are compared with.
+pub(crate) struct RejudgeOptions {
+    /// A recording; otherwise the database of the settings.
+    pub(crate) recording: Option<PathBuf>,
+    /// The name of a known dialect, or a file.
+    pub(crate) dialect: String,
+    pub(crate) against: Option<String>,
+    pub(crate) compare: Option<PathBuf>,
+    pub(crate) write_verdicts: Option<PathBuf>,
+    pub(crate) json: bool,
 }
 
 /// A call of the program.
@@ -108,6 +121,7 @@ fn command() -> Command {
             Command::new("check")
                 .about("Checks the settings and the database, and sends the gateway one harmless status query"),
             probe(),
+            rejudge(),
             keys(),
             Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
                 Command::new("replay").about("Delivers events again that the shop refused or did not accept").arg(
@@ -161,6 +175,47 @@ fn probe() -> Command {
             file("write_dialect", "write-dialect", "Writes the dialect that fits into a new file, for gateway.dialect"),
             file("report", "report", "Writes a report in Markdown into a new file: no secrets are in it"),
         ])
+}
+
+fn rejudge() -> Command {
+    let text = |id: &'static str, long: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(id).long(long).value_name(value).help(help)
+    };
+    let file = |id: &'static str, long: &'static str, help: &'static str| {
+        text(id, long, "FILE", help).value_parser(value_parser!(PathBuf))
+    };
+    Command::new("rejudge")
+        .about("Judges recorded responses of the gateway again, and lists each verdict that another dialect changes")
+        .long_about(
+            "Judges recorded responses of the gateway by a dialect, and lists each verdict that another dialect, or another \
+             version of Kassa, changes, with what decided it. Changes to or from charged come first. It reads a recording, or \
+             without one the responses in the server's database; it sends nothing, and changes nothing. Exit code: 0 no verdict \
+             changes, 1 one does, 2 the input cannot be read.",
+        )
+        .arg(Arg::new("recording").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
+            "A recording of exchanges with the gateway [default: the database of the settings]",
+        ))
+        .args([
+            text("dialect", "dialect", "NAME|FILE", "The dialect to judge by").required(true),
+            text("against", "against", "NAME|FILE", "Another dialect: lists what it changes"),
+            file("compare", "compare", "Verdicts that --write-verdicts wrote before: lists what has changed since"),
+            file("write_verdicts", "write-verdicts", "Writes the verdicts into a new file, one line each"),
+            Arg::new("json").long("json").action(ArgAction::SetTrue).help("Prints the result as one JSON document"),
+        ])
+        .group(ArgGroup::new("comparison").args(["against", "compare"]))
+        .group(ArgGroup::new("purpose").args(["against", "compare", "write_verdicts"]).required(true).multiple(true))
+}
+
+fn rejudge_options(rejudge: &ArgMatches) -> RejudgeOptions {
+    let file = |id: &str| rejudge.get_one::<PathBuf>(id).cloned();
+    RejudgeOptions {
+        recording: file("recording"),
+        dialect: text(rejudge, "dialect").unwrap_or_default(),
+        against: text(rejudge, "against"),
+        compare: file("compare"),
+        write_verdicts: file("write_verdicts"),
+        json: rejudge.get_flag("json"),
+    }
 }
 
 fn probe_options(probe: &ArgMatches) -> ProbeOptions {
@@ -266,6 +321,7 @@ fn task(matches: &ArgMatches) -> Task {
     match matches.subcommand() {
         Some(("check", _)) => Task::Check,
         Some(("probe", probe)) => Task::Probe(Box::new(probe_options(probe))),
+        Some(("rejudge", rejudge)) => Task::Rejudge(rejudge_options(rejudge)),
         Some(("keys", keys)) => match keys.subcommand() {
             Some(("new", new)) => {
                 Task::NewKey { role: role(new), may: may(new), name: text(new, "name").unwrap_or_default() }

@@ -8,6 +8,7 @@ mod database;
 mod log;
 mod output;
 mod probe;
+mod rejudge;
 mod serve;
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Task::Serve(options) => serve::run(&call.sources, &options),
         Task::Check => check::run(&call.sources),
         Task::Probe(options) => Ok(probe::run(&call.sources, *options)),
+        Task::Rejudge(options) => Ok(rejudge::run(&call.sources, &options)),
         Task::NewKey { role, may, name } => database::new_key(&call.sources, role, may, &name),
         Task::ListKeys => database::list_keys(&call.sources),
         Task::RevokeKey { id } => database::revoke_key(&call.sources, &id),

@@ -43,7 +43,7 @@ use super::{
     },
     sqlite::connection::DatabaseFile,
     staff::{
-        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession, StoredReply,
         StoredUnknownCallback, UnknownCallback,
     },
 };
@@ -100,6 +100,16 @@ impl PostgresStorage {
         let client = Connections::new(settings)?.client().await?;
         migrations::check(&client).await?;
         Ok(migrations::look(&client).await?)
+    }
+
+    /// Reads responses of the gateway behind a place in their order, and changes nothing. A place is the identifier of a payment, and
+    /// the number of an exchange of it.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`] where the database cannot be read, and [`StorageError::Damaged`] where a row cannot.
+    pub async fn replies(settings: &PostgresSettings, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
+        let client = Connections::new(settings)?.client().await?;
+        Ok(rows::replies(&client, after).await?)
     }
 
     fn run<I, T>(&self, name: &'static str, kind: Kind, input: I, work: Work<I, T>) -> Stored<'_, T>

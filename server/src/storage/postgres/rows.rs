@@ -3,7 +3,7 @@
 use std::{collections::HashMap, str::FromStr};
 
 use kassa::{Decimal, PaymentRef};
-use tokio_postgres::Row;
+use tokio_postgres::{Client, Row};
 
 use super::session::{Problem, Query, Session};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     storage::{
         StorageError,
         aggregate::{PaymentRow, changes::DirtyFields},
-        staff::StoredExchange,
+        staff::{REPLIES_PAGE, StoredExchange, StoredReply},
     },
     values::{Hidden, Millis},
 };
@@ -170,6 +170,23 @@ pub(super) async fn of_payments(db: &Session, payments: &[Payment]) -> Result<Ve
         exchanges.entry(row.try_get(0)?).or_default().push(stored_exchange(row)?);
     }
     Ok(ids.iter().map(|id| exchanges.remove(id).unwrap_or_default()).collect())
+}
+
+const REPLIES: &str =
+    "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times,
+        exchanges.number, reference
+    FROM exchanges JOIN payments ON payments.id = payment_id
+    WHERE (payment_id, exchanges.number) > ($1, $2) ORDER BY payment_id, exchanges.number LIMIT $3";
+
+/// The next responses behind a place, in the order of their payments' identifiers.
+pub(super) async fn replies(client: &Client, after: &(String, u64)) -> Result<Vec<StoredReply>, Problem> {
+    let number = i64::try_from(after.1).unwrap_or(i64::MAX);
+    let rows = client.query(REPLIES, &[&after.0, &number, &REPLIES_PAGE]).await?;
+    let reply = |row: &Row| {
+        let (payment_id, reference) = (row.try_get(0)?, read(row.try_get(12)?, "payment")?);
+        Ok(StoredReply { payment_id, number: count(row, 11)?, reference, stored: stored_exchange(row)? })
+    };
+    rows.iter().map(reply).collect()
 }
 
 fn stored_exchange(row: &Row) -> Result<StoredExchange, Problem> {

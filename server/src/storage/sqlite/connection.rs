@@ -277,13 +277,19 @@ pub enum DatabaseFile {
     Foreign,
 }
 
+/// Opens a file to read in it alone.
+pub(super) fn open_to_look(path: &Path) -> Result<Connection, StorageError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(connection)
+}
+
 /// Looks at a file, and leaves it as it is.
 pub(super) fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
     if !path.exists() {
         return Ok(DatabaseFile::Missing);
     }
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let connection = open_to_look(path)?;
     if is_foreign(&connection)? {
         return Ok(DatabaseFile::Foreign);
     }

@@ -36,7 +36,7 @@ use super::{
         SkippedEvent, Statistics, SweepOutcome,
     },
     staff::{
-        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession,
+        Charges, Ends, History, Need, NewStaffSession, Period, RecordRefund, RefundOutcome, StaffSession, StoredReply,
         StoredUnknownCallback, UnknownCallback,
     },
 };
@@ -79,6 +79,15 @@ impl SqliteStorage {
     /// [`StorageError::Newer`] for a file of a newer server's, and [`StorageError::Failed`] where it cannot be read.
     pub fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
         connection::look(path)
+    }
+
+    /// Reads responses of the gateway behind a place in their order, and changes nothing. A place is the identifier of a payment, and
+    /// the number of an exchange of it.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`] where the file cannot be read, and [`StorageError::Damaged`] where a row cannot.
+    pub fn replies(path: &Path, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
+        rows::replies(&connection::open_to_look(path)?, after)
     }
 
     /// With transactions that somebody else runs.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use kassa::PaymentRef;
-use rusqlite::{Connection, OptionalExtension, Row, Statement};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::{
     checkouts::{Checkout, CheckoutView},
@@ -17,7 +17,7 @@ use crate::{
             PaymentRow,
             changes::{DirtyFields, FIRST_EXCHANGES, MOST_EXCHANGES},
         },
-        staff::StoredExchange,
+        staff::{REPLIES_PAGE, StoredExchange, StoredReply},
     },
     values::{CheckoutId, Hidden, Method, Millis, PaymentId},
 };
@@ -248,6 +248,27 @@ pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredEx
             Ok(StoredExchange { exchange, first_at, last_at, times: times.unsigned_abs() })
         })
         .collect()
+}
+
+/// The next responses behind a place, in the order of their payments' identifiers.
+pub(super) fn replies(db: &Connection, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
+    let mut statement = db.prepare_cached(
+        "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times, payment_id,
+            exchanges.number, reference
+         FROM exchanges JOIN payments ON payments.id = payment_id
+         WHERE (payment_id, exchanges.number) > (?1, ?2) ORDER BY payment_id, exchanges.number LIMIT ?3",
+    )?;
+    let number = i64::try_from(after.1).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![after.0, number, REPLIES_PAGE], |row| {
+        Ok((exchange_of(row)?, (row.get::<_, String>(10)?, row.get::<_, i64>(11)?, row.get::<_, String>(12)?)))
+    })?;
+    rows.map(|row| {
+        let ((kind, (exchange, first_at, last_at, times)), (payment_id, number, reference)) = row?;
+        let exchange = Exchange { asked: read(&kind, "question")?, ..exchange };
+        let stored = StoredExchange { exchange, first_at, last_at, times: times.unsigned_abs() };
+        Ok(StoredReply { payment_id, number: number.unsigned_abs(), reference: read(&reference, "payment")?, stored })
+    })
+    .collect()
 }
 
 fn exchange_of(row: &Row<'_>) -> rusqlite::Result<(String, ExchangeColumns)> {
