@@ -1,4 +1,4 @@
-//! What a shop's back end and a payer's app send to the server.
+//! What a payer's app sends to the server. The shop's back end has `kassa_client`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,12 +11,12 @@ use crate::Failure;
 /// How long a long poll may wait, and a little more.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A caller with one key or token.
+/// An app, with a token.
 #[derive(Clone)]
-pub(crate) struct Api {
+pub(crate) struct App {
     client: Client,
     url: String,
-    credential: String,
+    token: String,
 }
 
 /// What was answered.
@@ -25,9 +25,8 @@ pub(crate) struct Answer {
     pub(crate) body: Value,
 }
 
-impl Api {
-    /// A shop, with an API key.
-    pub(crate) fn shop(url: String, key: String) -> Result<Self, Failure> {
+impl App {
+    pub(crate) fn new(url: String, token: String) -> Result<Self, Failure> {
         // It trusts nobody, as it speaks plain http to this machine only.
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
@@ -39,42 +38,26 @@ impl Api {
             .redirect(redirect::Policy::none())
             .no_proxy()
             .build()?;
-        Ok(Self { client, url, credential: key })
-    }
-
-    /// An app, with a token.
-    pub(crate) fn app(&self, token: &str) -> Self {
-        Self { credential: token.to_owned(), ..self.clone() }
-    }
-
-    /// Opens a checkout: its identifier, and a token for the payer's app.
-    pub(crate) async fn open(&self, order: &Value) -> Result<(String, String), Failure> {
-        let made = self.post("/v1/checkouts", None, order).await?;
-        let id = made.text("id")?;
-        let token = self.post(&format!("/v1/checkouts/{id}/tokens"), None, &Value::Null).await?;
-        Ok((id, token.text("token")?))
+        Ok(Self { client, url, token })
     }
 
     /// Begins a payment. Safe to send again with the same key.
     pub(crate) async fn pay(&self, key: &str, body: &Value) -> Result<Answer, Failure> {
-        self.post("/v1/checkout/payments", Some(key), body).await
+        self.send(Method::POST, "/v1/checkout/payments", Some(key), body).await
     }
 
     /// Sends the payer's one-time password.
     pub(crate) async fn confirm(&self, payment: &str, key: &str, otp: &str) -> Result<Answer, Failure> {
-        self.post(&format!("/v1/checkout/payments/{payment}/confirm"), Some(key), &json!({ "otp": otp })).await
+        let path = format!("/v1/checkout/payments/{payment}/confirm");
+        self.send(Method::POST, &path, Some(key), &json!({ "otp": otp })).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Answer, Failure> {
         self.send(Method::GET, path, None, &Value::Null).await
     }
 
-    pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Result<Answer, Failure> {
-        self.send(Method::POST, path, key, body).await
-    }
-
     async fn send(&self, method: Method, path: &str, key: Option<&str>, body: &Value) -> Result<Answer, Failure> {
-        let mut request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.credential);
+        let mut request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token);
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }

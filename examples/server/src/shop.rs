@@ -1,19 +1,20 @@
-//! The shop's receiver of events: it verifies each one by the scheme's own library, and takes none twice. Also the line that shows one.
+//! The shop's receiver of events: it verifies each one, and takes none twice. Also the line that shows one.
 
 use std::{
     collections::BTreeMap,
     net::Ipv4Addr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use axum::{
     Router,
+    body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use serde_json::Value;
-use standardwebhooks::Webhook;
+use kassa_client::{Event, EventVerifier};
 use tokio::{
     net::TcpListener,
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -22,8 +23,8 @@ use tokio::{
 use crate::Failure;
 
 /// Kyrgyzstan has one time zone, without daylight saving time.
-const BISHKEK_S: i64 = 6 * 60 * 60;
-const DAY_S: i64 = 24 * 60 * 60;
+const BISHKEK_S: u64 = 6 * 60 * 60;
+const DAY_S: u64 = 24 * 60 * 60;
 
 /// The receiver while it listens.
 pub(crate) struct Receiver {
@@ -31,7 +32,7 @@ pub(crate) struct Receiver {
     pub(crate) url: String,
     pub(crate) received: ReceivedEvents,
     /// Each event once, in the order in which they come.
-    pub(crate) events: UnboundedReceiver<Value>,
+    pub(crate) events: UnboundedReceiver<Event>,
 }
 
 /// The events that the shop received: by checkout, their kinds in order.
@@ -56,17 +57,13 @@ impl ReceivedEvents {
     }
 
     /// Stores an event. False if it was stored before: delivery is at-least-once, and a repeated event has the same identifier.
-    fn insert(&self, event: &Value) -> bool {
+    fn insert(&self, event: &Event) -> bool {
         let mut book = self.locked();
-        let id = text(&event["id"]).to_owned();
-        if book.seen.contains(&id) {
+        if book.seen.contains(&event.id) {
             return false;
         }
-        book.seen.push(id);
-        book.by_checkout
-            .entry(text(&event["data"]["checkout"]).to_owned())
-            .or_default()
-            .push(text(&event["type"]).to_owned());
+        book.seen.push(event.id.clone());
+        book.by_checkout.entry(event.checkout.clone()).or_default().push(event.kind.clone());
         true
     }
 
@@ -80,7 +77,7 @@ pub(crate) async fn open(secret: &str) -> Result<Receiver, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}/events", listener.local_addr()?);
     let (sender, events) = unbounded_channel();
-    let shop = Shop { received: ReceivedEvents::default(), webhook: Arc::new(Webhook::new(secret)?), sender };
+    let shop = Shop { received: ReceivedEvents::default(), verifier: EventVerifier::new([secret])?, sender };
     let received = shop.received.clone();
     let router = Router::new().route("/events", post(take)).with_state(shop);
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -90,15 +87,12 @@ pub(crate) async fn open(secret: &str) -> Result<Receiver, Failure> {
 #[derive(Clone)]
 struct Shop {
     received: ReceivedEvents,
-    webhook: Arc<Webhook>,
-    sender: UnboundedSender<Value>,
+    verifier: EventVerifier,
+    sender: UnboundedSender<Event>,
 }
 
-async fn take(State(shop): State<Shop>, headers: HeaderMap, body: String) -> StatusCode {
-    if shop.webhook.verify(body.as_bytes(), &headers).is_err() {
-        return StatusCode::UNAUTHORIZED;
-    }
-    let Ok(event) = serde_json::from_str(&body) else { return StatusCode::BAD_REQUEST };
+async fn take(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let Ok(event) = shop.verifier.verify(&body, &headers) else { return StatusCode::UNAUTHORIZED };
     if shop.received.insert(&event) {
         // Nobody may want to see it.
         let _ = shop.sender.send(event);
@@ -107,48 +101,45 @@ async fn take(State(shop): State<Shop>, headers: HeaderMap, body: String) -> Sta
 }
 
 /// An event in one line: Bishkek's time, the kind, the order, the amount, and the checkout or the payment that it is about.
-pub(crate) fn line(event: &Value) -> String {
-    let (kind, data) = (text(&event["type"]), &event["data"]);
-    let seconds = (event["timestamp_ms"].as_i64().unwrap_or_default() / 1000 + BISHKEK_S).rem_euclid(DAY_S);
+pub(crate) fn line(event: &Event) -> String {
+    let since = event.timestamp.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seconds = (since.as_secs() + BISHKEK_S) % DAY_S;
     let time = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let payment = &data["payment"];
-    let subject = match payment.is_object() {
-        true => format!("{} ({}, {})", text(&payment["id"]), text(&payment["method"]), text(&payment["state"])),
-        false => format!("{} ({})", text(&data["checkout"]), text(&data["checkout_state"])),
+    let subject = match &event.payment {
+        Some(payment) => format!("{} ({}, {})", payment.id, payment.method, payment.state),
+        None => format!("{} ({})", event.checkout, event.checkout_state),
     };
-    let reason = data["reason"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let advice = if kind == "checkout.paid" { "  <- deliver now" } else { "" };
-    let (reference, amount) = (text(&data["reference"]), text(&data["amount"]));
-    format!("{time}  {kind:<22} {reference:<10} {amount:>8} {}  {subject}{reason}{advice}", text(&data["currency"]))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    let reason = event.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let advice = if event.is_paid() { "  <- deliver now" } else { "" };
+    let Event { kind, reference, currency, .. } = event;
+    let amount = event.amount.to_string();
+    format!("{time}  {kind:<22} {reference:<10} {amount:>8} {currency}  {subject}{reason}{advice}")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use kassa_client::testing::EventToSign;
     use serde_json::json;
 
     use super::*;
 
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
     #[test]
     fn an_event_is_one_line() {
-        let mut event = json!({
-            "id": "evt_1", "type": "checkout.paid", "timestamp_ms": 1_767_204_060_000_i64,
-            "data": {
-                "checkout": "co_1", "reference": "order-17", "amount": "390", "currency": "KGS", "checkout_state": "paid",
-                "version": 5, "number": 1,
-            },
-        });
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_204_060);
+        let shown = |event: EventToSign| {
+            let signed = event.member("checkout", "co_1").sent_at(at).sign(SECRET).unwrap();
+            line(&EventVerifier::new([SECRET]).unwrap().verify_at(&signed.body, &signed.headers, at).unwrap())
+        };
         let paid = "00:01:00  checkout.paid          order-17        390 KGS  co_1 (paid)  <- deliver now";
-        assert_eq!(line(&event), paid);
-        event["type"] = "payment.unverifiable".into();
-        event["data"]["payment"] = json!({ "id": "pay_1", "method": "qr", "state": "unverifiable" });
-        event["data"]["reason"] = "the unit is not known".into();
+        assert_eq!(shown(EventToSign::new("checkout.paid")), paid);
+        let payment = json!({ "id": "pay_1", "method": "qr", "state": "unverifiable" });
+        let event = EventToSign::new("payment.unverifiable").member("payment", payment);
         let unverifiable =
             "00:01:00  payment.unverifiable   order-17        390 KGS  pay_1 (qr, unverifiable): the unit is not known";
-        assert_eq!(line(&event), unverifiable);
-        assert!(line(&json!({})).starts_with("06:00:00 "), "what is no event of ours is shown as far as it goes");
+        assert_eq!(shown(event.member("reason", "the unit is not known")), unverifiable);
     }
 }

@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kassa_client::{Client, NewCheckout};
 use kassa_sandbox::{Payment, PaymentKind, Sandbox};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Failure,
-    api::Api,
+    api::App,
     gateway_side,
     server_process::{Plan, ServerProcess},
     shop::{self, ReceivedEvents, Receiver},
@@ -23,7 +24,7 @@ const BREATH: Duration = Duration::from_millis(20);
 /// The stage.
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
-    pub(crate) shop: Api,
+    shop: Client,
     pub(crate) received: ReceivedEvents,
     plan: Plan,
     server: Option<ServerProcess>,
@@ -34,7 +35,7 @@ pub(crate) struct Stage {
 /// A checkout, and its payer's app.
 pub(crate) struct Checkout {
     pub(crate) id: String,
-    pub(crate) app: Api,
+    pub(crate) app: App,
 }
 
 impl Stage {
@@ -50,7 +51,7 @@ impl Stage {
         plan.set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "5s");
         plan.set("KASSA_SERVER_LOG", "error");
         let server = plan.start().await?;
-        let shop = Api::shop(plan.url(), plan.new_key("shop", "the shop").await?)?;
+        let shop = Client::new(&plan.url(), &plan.new_key("shop", "the shop").await?)?;
         Ok(Self { sandbox, shop, received, plan, server: Some(server), kills: 0, began: Instant::now() })
     }
 
@@ -66,12 +67,10 @@ impl Stage {
 
     /// The shop opens a checkout.
     pub(crate) async fn checkout(&self, reference: &str, lifetime_s: u64) -> Result<Checkout, Failure> {
-        let order = json!({
-            "reference": reference, "amount": "390", "description": "Two tickets", "lifetime_s": lifetime_s,
-            "return_url": "https://shop.example.kg/paid",
-        });
-        let (id, token) = self.shop.open(&order).await?;
-        Ok(Checkout { id, app: self.shop.app(&token) })
+        let order = NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
+        let id = self.shop.open_checkout(&order.lifetime(Duration::from_secs(lifetime_s))).await?.id;
+        let app = App::new(self.plan.url(), self.shop.new_token(&id).await?.token)?;
+        Ok(Checkout { id, app })
     }
 
     /// `kill -9` of the server.

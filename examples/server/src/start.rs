@@ -2,13 +2,11 @@
 
 use std::env;
 
-use serde_json::{Value, json};
+use kassa_client::{Client, Event, NewCheckout};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
-    Failure,
-    api::Api,
-    gateway_side,
+    Failure, gateway_side,
     server_process::{Plan, SECRET_FILE},
     shop,
 };
@@ -21,7 +19,7 @@ const EVENTS_SECRET: &str = "KASSA_SERVER_EVENTS_SECRET";
 /// Where events go.
 struct Events {
     /// Those that come to this program; none where the developer's shop receives them.
-    received: UnboundedReceiver<Value>,
+    received: UnboundedReceiver<Event>,
     /// For the developer.
     text: String,
 }
@@ -97,12 +95,9 @@ async fn to_own_address(plan: &mut Plan, url: String) -> Result<Events, Failure>
 
 /// A checkout that somebody can pay at once.
 async fn page(plan: &Plan, key: &str) -> Result<String, Failure> {
-    let shop = Api::shop(plan.url(), key.to_owned())?;
-    let order = json!({
-        "reference": "order-1", "amount": "390.00", "description": "Two tickets",
-        "return_url": format!("{}/healthz", plan.url()),
-    });
-    shop.post("/v1/checkouts", None, &order).await?.text("page_url")
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", &format!("{}/healthz", plan.url()));
+    let checkout = Client::new(&plan.url(), key)?.open_checkout(&order).await?;
+    checkout.page_url.ok_or_else(|| "the server shows no pages".into())
 }
 
 fn text(plan: &Plan, sandbox: &str, [key, staff_key]: [&str; 2], page: &str, events: &str) -> String {
