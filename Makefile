@@ -84,6 +84,7 @@ soak: ## A million random schedules in memory of the core, and as many of the se
 	KASSA_SCHEDULES=$(or $(SOCKET_SCHEDULES),5000) scripts/ci/require-tests cargo test --release --locked -p kassa --test gateway schedules::nothing_is_lost
 	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test server schedules::random_schedules
 	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test processes schedules::
+	KASSA_EXCHANGES=$(or $(EXCHANGES),100000) scripts/ci/require-tests cargo test --release --locked -p kassa-sandbox --test sandbox random_exchanges_pass_byte_for_byte
 
 simulate: ## A fleet at internet scale: a hundred million open payments on 200 servers, drawn for docs/; five minutes, 3 GB
 	@scripts/ci/ensure-tools cargo cc

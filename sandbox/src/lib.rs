@@ -32,7 +32,10 @@ mod net;
 mod openapi;
 mod pages;
 mod payments;
+mod record;
+mod recording;
 mod redact;
+mod replay;
 mod rules;
 mod server;
 mod settings;
@@ -47,8 +50,11 @@ pub use domain::{
 };
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
 pub use payments::decide::DecisionError;
+pub use record::{RecordError, RecordOptions, Recorder};
+pub use recording::RecordingError;
+pub use replay::{ReplayOptions, ReplayReport, Speed};
 pub use rules::FieldError;
-pub use server::{ClockControl, ClockError, Sandbox};
+pub use server::{ClockControl, ClockError, Replay, ReplayError, Sandbox};
 pub use settings::{
     Database, Demo, Dialect, MbankQuid, ResolvePending, ReusedOrderNumber, SandboxError, SandboxOptions, StatusNumbers,
     Switches, TlsFiles,

@@ -35,7 +35,7 @@ pub(crate) struct Elqr<'a> {
 impl Elqr<'_> {
     /// The code behind a link, which opens that link's page or app.
     pub(crate) fn linked(&self, link: &str) -> String {
-        format!("{link}#{}", utf8_percent_encode(&self.code(), ENCODED))
+        format!("{link}#{}", encoded(&self.code()))
     }
 
     fn code(&self) -> String {
@@ -68,6 +68,47 @@ impl Elqr<'_> {
         add(&mut code, "63", Some(&checksum));
         code
     }
+}
+
+/// A code as it stands in a link's fragment.
+pub(crate) fn encoded(code: &str) -> String {
+    utf8_percent_encode(code, ENCODED).to_string()
+}
+
+/// A code with other values, by their tags, and the checksum for them. `None` if the text is no code with a right checksum.
+pub(crate) fn rewritten(code: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
+    let checked = code.get(..code.len().checked_sub(8)?)?;
+    let is_right = code[checked.len()..] == *format!("6304{}", checksum(checked));
+    let mut written = rewritten_tags(checked, change).filter(|_| is_right)?;
+    let checksum = checksum(&written);
+    add(&mut written, "63", Some(&checksum));
+    Some(written)
+}
+
+fn rewritten_tags(mut text: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
+    let mut written = String::new();
+    while !text.is_empty() {
+        let (tag, length) = (text.get(..2)?, text.get(2..4)?.parse().ok()?);
+        let mut units = 0;
+        let value: String = text[4..]
+            .chars()
+            .take_while(|character| {
+                units += character.len_utf16();
+                units <= length
+            })
+            .collect();
+        text = &text[4 + value.len()..];
+        if value.encode_utf16().count() != length {
+            return None;
+        }
+        let new = match tag {
+            // The service has tags of its own.
+            "32" | "33" => rewritten_tags(&value, change)?,
+            _ => change(tag, &value),
+        };
+        add(&mut written, tag, Some(&new));
+    }
+    Some(written)
 }
 
 fn yes_or_no(yes: bool) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    path::Path,
+    path::{Path, PathBuf},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -44,15 +44,21 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
 /// The trust roots of callbacks: the public roots, those of the options, and the issuers in the sandbox's own certificate
 /// file, so that the built-in receiver can be called.
 pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, SandboxError> {
-    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    for path in &options.callback_ca {
-        for certificate in certificates(CALLBACK_CA, path)? {
-            roots.add(certificate).map_err(|error| unusable(CALLBACK_CA, path, &format!("no usable root: {error}")))?;
-        }
-    }
+    let mut roots = roots(CALLBACK_CA, &options.callback_ca)?;
     if let Some(files) = &options.tls {
         // A certificate that cannot be a root is ignored: the file's purpose is to be presented, not to be trusted.
         let _added = roots.add_parsable_certificates(certificates(CERTIFICATE, &files.certificate)?);
+    }
+    Ok(roots)
+}
+
+/// The public roots and those in files.
+pub(crate) fn roots(option: &'static str, paths: &[PathBuf]) -> Result<RootCertStore, SandboxError> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    for path in paths {
+        for certificate in certificates(option, path)? {
+            roots.add(certificate).map_err(|error| unusable(option, path, &format!("no usable root: {error}")))?;
+        }
     }
     Ok(roots)
 }

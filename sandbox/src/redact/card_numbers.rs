@@ -58,6 +58,11 @@ const ISSUERS: [(RangeInclusive<u32>, &[usize]); 30] = [
 
 /// The text with everything in it masked that looks like a card number, in one piece or in the groups that stand on cards.
 pub(crate) fn without_card_numbers(text: &str) -> String {
+    replace_card_numbers(text, mask_card)
+}
+
+/// As `without_card_numbers`, with another mask of their digits.
+pub(crate) fn replace_card_numbers(text: &str, mask: impl Fn(&str) -> String) -> String {
     // Most texts have fewer digits in all.
     if text.bytes().filter(u8::is_ascii_digit).count() < SHORTEST {
         return text.to_owned();
@@ -72,8 +77,8 @@ pub(crate) fn without_card_numbers(text: &str) -> String {
         let grouped = if is_card { None } else { grouped_card(digits, shown.chars().next_back()) };
         let length = grouped.as_ref().map_or(run, |(length, _)| *length);
         match grouped {
-            Some((_, card)) => shown.push_str(&mask_card(&card)),
-            None if is_card => shown.push_str(&mask_card(&digits[..run])),
+            Some((_, card)) => shown.push_str(&mask(&card)),
+            None if is_card => shown.push_str(&mask(&digits[..run])),
             None => shown.push_str(&digits[..run]),
         }
         rest = &digits[length..];

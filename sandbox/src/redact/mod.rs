@@ -5,4 +5,4 @@ mod secrets;
 pub(crate) mod transcript;
 
 pub(crate) use card_numbers::without_card_numbers;
-pub(crate) use secrets::{without_secret_members, without_secrets};
+pub(crate) use secrets::{without_secret_members, without_secrets, words};

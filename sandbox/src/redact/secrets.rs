@@ -157,7 +157,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// The words of a name, in small letters: `cardNumber`, `card_number` and `payment[card-number]` have two of the same.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for character in name.chars() {

@@ -1,9 +1,11 @@
 //! A running sandbox: started, inspected, stopped.
 
 mod clock_control;
+mod replay;
 mod run;
 
 pub use clock_control::{ClockControl, ClockError};
+pub use replay::{Replay, ReplayError};
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
@@ -25,6 +27,7 @@ use crate::{
     faults::{FaultError, FaultSet, Faults},
     net::{ConnectionListener, HANDSHAKE_LIMIT, ShouldReset, tls},
     payments::decide::{Decision, DecisionError, decide},
+    replay::Replayer,
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
     state::State,
     store::{
@@ -52,6 +55,14 @@ pub struct Sandbox {
 impl Sandbox {
     /// Starts a sandbox and returns once it listens.
     pub fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
+        Self::start_behind(options, |_, _| Ok(None))
+    }
+
+    /// Starts a sandbox behind a replay, which is made from its URL and its client for callbacks.
+    fn start_behind<E: From<SandboxError>>(
+        options: SandboxOptions,
+        replayer: impl FnOnce(&str, Client) -> Result<Option<Arc<Replayer>>, E>,
+    ) -> Result<Self, E> {
         check(&options)?;
         let faults = faults(&options)?;
         let store = Store::open(&options.database)?;
@@ -64,8 +75,9 @@ impl Sandbox {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", reachable(address));
         let state = Arc::new(State::new(options, faults, store, &url));
+        let replayer = replayer(&state.public_url, client.clone())?;
         let (stop, stopped) = watch::channel(false);
-        let thread = spawn(Arc::clone(&state), listener, tls, client, stopped)?;
+        let thread = spawn(Arc::clone(&state), listener, tls, run::Tasks { client, replayer }, stopped)?;
         Ok(Self { state, address, url, stop, thread: Some(thread) })
     }
 
@@ -264,7 +276,7 @@ fn spawn(
     state: Arc<State>,
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    client: Client,
+    tasks: run::Tasks,
     stop: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>, SandboxError> {
     let system = |error: std::io::Error| SandboxError::System(error.to_string());
@@ -275,7 +287,7 @@ fn spawn(
             let resetting = Arc::clone(&state);
             let resets: ShouldReset = Arc::new(move |endpoint| resetting.resets_connection(endpoint));
             let lines = ConnectionListener { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
-            runtime.block_on(run::run(state, lines, client, stop));
+            runtime.block_on(run::run(state, lines, tasks, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
         Err(error) => {

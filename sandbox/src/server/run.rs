@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router, extract,
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    middleware,
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -21,6 +22,7 @@ use crate::{
     net::{self, ConnectionListener, HEAD_LIMIT},
     openapi, pages,
     payments::pending,
+    replay::{self, Replayer},
     staff::{control, dashboard, receiver, start},
     state::{NOT_RECORDED, State},
     store::text_search,
@@ -30,13 +32,25 @@ use crate::{
 /// How long requests under way may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// What runs beside the routes, and in front of them.
+pub(super) struct Tasks {
+    /// Delivers callbacks.
+    pub(super) client: Client,
+    /// Answers what was recorded.
+    pub(super) replayer: Option<Arc<Replayer>>,
+}
+
 /// Serves until `stop` is set.
-pub(crate) async fn run(state: Arc<State>, listener: ConnectionListener, client: Client, stop: watch::Receiver<bool>) {
-    let deliveries = tokio::spawn(callbacks::run(Arc::clone(&state), client));
+pub(super) async fn run(state: Arc<State>, listener: ConnectionListener, tasks: Tasks, stop: watch::Receiver<bool>) {
+    let deliveries = tokio::spawn(callbacks::run(Arc::clone(&state), tasks.client));
     let resolving = tokio::spawn(pending::run(Arc::clone(&state)));
     let log = tokio::spawn(write_log(Arc::clone(&state)));
     let indexing = tokio::spawn(index_texts(Arc::clone(&state)));
-    let server = net::serve(listener, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
+    let mut routes = routes(&state);
+    if let Some(replayer) = tasks.replayer {
+        routes = routes.layer(middleware::from_fn_with_state(replayer, replay::intercept));
+    }
+    let server = net::serve(listener, routes, HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
         sleep(GRACE).await;

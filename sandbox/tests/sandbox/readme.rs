@@ -150,6 +150,18 @@ fn other_dialect_matches_the_documentation() {
     assert_eq!(said, shown);
 }
 
+#[test]
+fn recording_command_lines_parse() {
+    let page = include_str!("../../../docs/recordings.md");
+    let lines = page.lines().filter_map(|line| line.trim().strip_prefix("kassa-sandbox "));
+    let shown: Vec<_> = lines.collect();
+    assert_eq!(shown.len(), 3, "{shown:?}");
+    for words in shown {
+        let parsed = Command::new(env!("CARGO_BIN_EXE_kassa-sandbox")).args(words.split(' ')).arg("--help").output();
+        assert!(parsed.expect("it runs").status.success(), "{words}");
+    }
+}
+
 /// By `--help` behind the words, which is heard after all others were understood.
 #[test]
 fn documented_command_lines_parse() {

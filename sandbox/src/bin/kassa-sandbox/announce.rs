@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use kassa_sandbox::{Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
+use kassa_sandbox::{Recorder, Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
 use serde::Serialize;
 
 /// The password printed in the clear is the one everybody knows; any other is the user's secret.
@@ -56,6 +56,30 @@ pub(crate) fn welcome(sandbox: &Sandbox, own_token: bool, out: &mut impl Write) 
     writeln!(out, "  {:<21} {:<12} {:<19} OTP", "test phone", "provider", "outcome")?;
     for phone in TEST_PHONES {
         writeln!(out, "  {:<21} {:<12} {:<19} {}", phone.phone, phone.provider.as_str(), phone.outcome, phone.otp)?;
+    }
+    writeln!(out, "\nStop it with Ctrl-C.")?;
+    out.flush()
+}
+
+#[derive(Serialize)]
+struct RecorderAddresses<'a> {
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callbacks_url: Option<&'a str>,
+}
+
+/// Prints where a recorder listens.
+pub(crate) fn recorder(recorder: &Recorder, as_json: bool, out: &mut impl Write) -> io::Result<()> {
+    let (url, callbacks) = (recorder.url(), recorder.callbacks_url());
+    if as_json {
+        let addresses = RecorderAddresses { url: &url, callbacks_url: callbacks.as_deref() };
+        writeln!(out, "{}", serde_json::to_string(&addresses)?)?;
+        return out.flush();
+    }
+    writeln!(out, "Recording. Use these addresses:\n")?;
+    writeln!(out, "  {url}  in place of the gateway's base URL")?;
+    if let Some(callbacks) = callbacks {
+        writeln!(out, "  {callbacks}  in place of your host in callback URLs")?;
     }
     writeln!(out, "\nStop it with Ctrl-C.")?;
     out.flush()

@@ -3,18 +3,116 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{
-    ArgAction, Parser, ValueEnum,
+    ArgAction, Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use kassa_sandbox::{
-    Database, Demo, Dialect, Fault, Language, MbankQuid, ResolvePending, ReusedOrderNumber, SandboxOptions,
-    StatusNumbers, TlsFiles,
+    Database, Demo, Dialect, Fault, Language, MbankQuid, RecordOptions, ReplayOptions, ResolvePending,
+    ReusedOrderNumber, SandboxOptions, Speed, StatusNumbers, TlsFiles,
 };
 
 /// A payment gateway on your own machine: endpoints, payer's pages, callbacks and test cards.
 #[derive(Parser)]
-#[command(name = "kassa-sandbox", version)]
+#[command(name = "kassa-sandbox", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Record what a merchant and a gateway send each other, without secrets
+    Record(RecordArgs),
+    /// Play a recorded gateway for new payments; the sandbox answers what was not recorded
+    Replay(ReplayArgs),
+}
+
+/// The options of `replay`.
+#[derive(Args)]
+pub(crate) struct ReplayArgs {
+    /// The recording
+    #[arg(value_name = "FILE.jsonl")]
+    file: PathBuf,
+
+    /// How fast recorded time passes: a factor, or max = each status query returns the next recorded answer
+    #[arg(long, default_value = "1", value_name = "N|max")]
+    speed: Speed,
+
+    /// Base URL of the merchant for recorded callbacks [default: the callback URL of each new request]
+    #[arg(long, value_name = "URL")]
+    callbacks: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+impl ReplayArgs {
+    /// The options of the replay, and those of the sandbox.
+    pub(crate) fn options(self) -> (ReplayOptions, SandboxArgs) {
+        let options = ReplayOptions { speed: self.speed, callbacks: self.callbacks, ..ReplayOptions::new(self.file) };
+        (options, self.sandbox)
+    }
+}
+
+/// The options of `record`.
+#[derive(Args)]
+pub(crate) struct RecordArgs {
+    /// Base URL of the gateway, http or https, with a path if it has one
+    #[arg(long, value_name = "URL")]
+    upstream: String,
+
+    /// File to write; one that exists is refused
+    #[arg(long, value_name = "FILE.jsonl")]
+    out: PathBuf,
+
+    /// Add to the file if it exists
+    #[arg(long, action = ArgAction::SetTrue)]
+    append: bool,
+
+    /// Address and port for the merchant's requests
+    #[arg(long, default_value = "127.0.0.1:8401")]
+    listen: SocketAddr,
+
+    /// Base URL of the merchant, to which the gateway's callbacks are passed and recorded [default: none]
+    #[arg(long, value_name = "URL_OF_MERCHANT")]
+    callbacks: Option<String>,
+
+    /// Address and port for the gateway's callbacks
+    #[arg(long, default_value = "127.0.0.1:8402", requires = "callbacks")]
+    callbacks_listen: SocketAddr,
+
+    /// Certificates (PEM) to trust for https in addition to the public roots; can be repeated
+    #[arg(long, value_name = "FILE")]
+    upstream_ca: Vec<PathBuf>,
+
+    /// Format in which to print the addresses, instead of a text
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) announce: Option<Announce>,
+
+    /// Stop when standard input is closed, so that the recorder ends with the program that started it
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub(crate) exit_with_stdin: bool,
+}
+
+impl From<RecordArgs> for RecordOptions {
+    fn from(args: RecordArgs) -> Self {
+        Self {
+            append: args.append,
+            listen: args.listen,
+            callbacks: args.callbacks,
+            callbacks_listen: args.callbacks_listen,
+            upstream_ca: args.upstream_ca,
+            ..Self::new(args.upstream, args.out)
+        }
+    }
+}
+
+/// The options of the sandbox.
+#[derive(Args)]
+pub(crate) struct SandboxArgs {
     /// Address and port to listen on
     #[arg(long, default_value = "127.0.0.1:8400")]
     listen: SocketAddr,
@@ -154,8 +252,8 @@ where
         .try_map(move |word| all.into_iter().find(|item| name(*item) == word).ok_or("is not one of the names"))
 }
 
-impl From<Cli> for SandboxOptions {
-    fn from(cli: Cli) -> Self {
+impl From<SandboxArgs> for SandboxOptions {
+    fn from(cli: SandboxArgs) -> Self {
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
         Self {
             listen: cli.listen,

@@ -55,7 +55,7 @@ const FILES: [(&str, &str); 30] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 52] = [
+const BLOCKS: [(&str, &str, usize, &str); 54] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 10, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -95,6 +95,8 @@ const BLOCKS: [(&str, &str, usize, &str); 52] = [
     ("docs/quick-start.ru.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ru.md", "toml", 1, "a path of the repository"),
     ("docs/rejudge.md", "sh", 1, "server/tests/program/rejudge.rs"),
+    ("docs/recordings.md", "json", 1, "sandbox/tests/sandbox/replay.rs"),
+    ("docs/recordings.md", "sh", 2, "sandbox/tests/sandbox/readme.rs"),
     ("docs/reverse-proxy.md", "caddyfile", 2, "server/tests/program/proxies.rs"),
     ("docs/reverse-proxy.md", "nginx", 2, "server/tests/program/proxies.rs"),
     ("docs/reverse-proxy.md", "sh", 1, "server/tests/program/documented.rs"),

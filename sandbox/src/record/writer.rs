@@ -1,0 +1,372 @@
+//! Writes exchanges to the file of a recording, on a thread of its own: they are decoded, masked and written one line each, while the
+//! traffic goes on. If the file cannot be written any more, recording ends with an error in the log, and the traffic goes on.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, Sender},
+    },
+    thread::{self, JoinHandle},
+};
+
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use time::OffsetDateTime;
+
+use crate::{
+    record::http1::status,
+    recording::{
+        self, Body, Direction, Exchange, Header, Headers, RecordingError, Request, Response, header, mask::Masker,
+        written_time,
+    },
+};
+
+/// The most of a body that is stored, on the wire and decoded.
+const MAX_BODY: usize = 1024 * 1024;
+/// The most bytes that wait to be written. A disk that is so far behind will not catch up.
+const MAX_QUEUED: u64 = 256 * 1024 * 1024;
+
+/// The stored part of a body.
+#[derive(Default)]
+pub(super) struct Captured {
+    bytes: Vec<u8>,
+    total: u64,
+}
+
+impl Captured {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        let room = MAX_BODY.saturating_sub(self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.total += bytes.len() as u64;
+    }
+}
+
+/// An exchange as it was on the wire.
+pub(super) struct FinishedExchange {
+    pub(super) number: u64,
+    pub(super) direction: Direction,
+    pub(super) connection: u64,
+    pub(super) started_at: OffsetDateTime,
+    pub(super) ended_at: OffsetDateTime,
+    pub(super) request_head: Vec<u8>,
+    pub(super) request_body: Captured,
+    pub(super) response: Option<(Vec<u8>, Captured)>,
+    pub(super) problem: Option<String>,
+}
+
+impl FinishedExchange {
+    fn size(&self) -> u64 {
+        let response = self.response.as_ref().map_or(0, |(head, body)| head.len() + body.bytes.len());
+        (self.request_head.len() + self.request_body.bytes.len() + response) as u64
+    }
+}
+
+/// Where the connections put their exchanges.
+pub(super) struct Recording {
+    sender: Sender<FinishedExchange>,
+    state: Arc<State>,
+    exchanges: AtomicU64,
+    connections: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    queued: AtomicU64,
+    written: AtomicU64,
+    has_failed: AtomicBool,
+}
+
+/// The thread that writes.
+pub(super) struct Writer {
+    state: Arc<State>,
+    thread: JoinHandle<Result<(), RecordingError>>,
+}
+
+/// What begins a file: its numbers go on from those that are in it.
+struct OpenFile {
+    path: PathBuf,
+    file: File,
+    /// The length up to the end of the last whole line.
+    length: u64,
+    last_exchange: u64,
+    last_connection: u64,
+}
+
+impl Recording {
+    /// Opens the file and starts the thread that writes.
+    pub(super) fn start(path: &Path, append: bool, upstream: &str) -> Result<(Self, Writer), RecordingError> {
+        let open = open(path, append, upstream)?;
+        let state = Arc::new(State::default());
+        let (sender, receiver) = mpsc::channel();
+        let recording = Self {
+            sender,
+            state: Arc::clone(&state),
+            exchanges: AtomicU64::new(open.last_exchange),
+            connections: AtomicU64::new(open.last_connection),
+        };
+        let writing = Arc::clone(&state);
+        let failed = |source| RecordingError::File { path: path.to_owned(), source };
+        let thread = thread::Builder::new().name("kassa-recording".to_owned());
+        let thread = thread.spawn(move || write_all(open, &receiver, &writing)).map_err(failed)?;
+        Ok((recording, Writer { state, thread }))
+    }
+
+    /// The number of an exchange that starts.
+    pub(super) fn next_exchange(&self) -> u64 {
+        self.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The number of a connection that a client opened.
+    pub(super) fn next_connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Has an exchange written. Returns at once.
+    pub(super) fn add(&self, exchange: FinishedExchange) {
+        if self.state.has_failed.load(Ordering::Acquire) {
+            return;
+        }
+        let size = exchange.size();
+        if self.state.queued.fetch_add(size, Ordering::AcqRel) > MAX_QUEUED {
+            self.state.has_failed.store(true, Ordering::Release);
+            tracing::error!("RECORDING STOPPED: the disk is too slow. The traffic goes on and is not recorded");
+            return;
+        }
+        // Without a receiver the writer ended, and said why.
+        let _is_received = self.sender.send(exchange);
+    }
+}
+
+impl Writer {
+    /// How many exchanges are in the file, of this run.
+    pub(super) fn written(&self) -> u64 {
+        self.state.written.load(Ordering::Acquire)
+    }
+
+    /// Waits until everything is written. Every `Recording` must have been dropped.
+    pub(super) fn finish(self) -> Result<u64, RecordingError> {
+        match self.thread.join() {
+            Ok(result) => result.map(|()| self.state.written.load(Ordering::Acquire)),
+            Err(_) => {
+                Err(RecordingError::File { path: PathBuf::new(), source: io::Error::other("the writer panicked") })
+            }
+        }
+    }
+}
+
+fn open(path: &Path, append: bool, upstream: &str) -> Result<OpenFile, RecordingError> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => RecordingError::Exists { path: path.to_owned() },
+        _ => RecordingError::File { path: path.to_owned(), source },
+    };
+    if append && path.exists() {
+        return reopen(path, upstream);
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    let length = write_line(&mut file, &Header::now(upstream)).map_err(failed)?;
+    Ok(OpenFile { path: path.to_owned(), file, length, last_exchange: 0, last_connection: 0 })
+}
+
+fn reopen(path: &Path, upstream: &str) -> Result<OpenFile, RecordingError> {
+    let failed = |source| RecordingError::File { path: path.to_owned(), source };
+    if !path.is_file() {
+        let detail = "it is no regular file".to_owned();
+        return Err(RecordingError::Content { path: path.to_owned(), detail });
+    }
+    let before = recording::read(path)?;
+    if before.header.upstream != upstream {
+        let detail = format!("it is of {}, and this is {upstream}: use another file", before.header.upstream);
+        return Err(RecordingError::Content { path: path.to_owned(), detail });
+    }
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(failed)?;
+    let mut length = file.seek(SeekFrom::End(0)).map_err(failed)?;
+    let is_cut = !fs::read(path).map_err(failed)?.ends_with(b"\n");
+    if is_cut {
+        file.write_all(b"\n").map_err(failed)?;
+        length += 1;
+    }
+    let numbers = |number: fn(&Exchange) -> u64| before.exchanges.iter().map(number).max().unwrap_or_default();
+    Ok(OpenFile {
+        path: path.to_owned(),
+        file,
+        length,
+        last_exchange: numbers(|exchange| exchange.exchange),
+        last_connection: numbers(|exchange| exchange.connection),
+    })
+}
+
+/// Writes until nobody can send any more.
+fn write_all(open: OpenFile, receiver: &Receiver<FinishedExchange>, state: &State) -> Result<(), RecordingError> {
+    let OpenFile { path, mut file, mut length, .. } = open;
+    let mut masker = Masker::default();
+    for finished in receiver {
+        let size = finished.size();
+        let exchange = exchange(finished, &mut masker);
+        match write_line(&mut file, &exchange) {
+            Ok(line) => length += line,
+            Err(source) => {
+                state.has_failed.store(true, Ordering::Release);
+                tracing::error!(
+                    error = %source,
+                    path = %path.display(),
+                    "RECORDING STOPPED: the file cannot be written. The traffic goes on and is not recorded"
+                );
+                // Half a line would make the next reader doubt the file.
+                let _is_cut = file.set_len(length);
+                return Err(RecordingError::File { path, source });
+            }
+        }
+        state.written.fetch_add(1, Ordering::AcqRel);
+        state.queued.fetch_sub(size, Ordering::AcqRel);
+    }
+    if state.has_failed.load(Ordering::Acquire) {
+        return Err(RecordingError::File { path, source: io::Error::other("the disk was too slow") });
+    }
+    Ok(())
+}
+
+/// One write a line, so that a reader never sees a part of one for long.
+fn write_line(file: &mut File, value: &impl serde::Serialize) -> io::Result<u64> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    file.write_all(&line)?;
+    Ok(line.len() as u64)
+}
+
+fn exchange(finished: FinishedExchange, masker: &mut Masker) -> Exchange {
+    let mut exchange = Exchange {
+        exchange: finished.number,
+        direction: finished.direction,
+        connection: finished.connection,
+        started_at: written_time(finished.started_at),
+        ended_at: written_time(finished.ended_at),
+        request: request(&finished.request_head, finished.request_body),
+        response: finished.response.map(|(head, body)| response(&head, body)),
+        problem: finished.problem,
+        masked: Vec::new(),
+    };
+    masker.mask(&mut exchange);
+    exchange
+}
+
+fn request(head: &[u8], body: Captured) -> Request {
+    let line = text(head.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    let line = line.trim_end();
+    let (method, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let target = rest.rsplit_once(' ').map_or(rest, |(target, _)| target);
+    let headers = headers(head);
+    let body = decoded(body, &headers);
+    Request { method: method.to_owned(), target: target.to_owned(), headers, body }
+}
+
+fn response(head: &[u8], body: Captured) -> Response {
+    let headers = headers(head);
+    let body = decoded(body, &headers);
+    Response { status: status(head).unwrap_or_default(), headers, body }
+}
+
+fn headers(head: &[u8]) -> Headers {
+    let mut headers = Headers::new();
+    for line in head.split(|byte| *byte == b'\n').skip(1) {
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            if let Some((_, value)) = headers.last_mut() {
+                value.push(' ');
+                value.push_str(&text(line.trim_ascii()));
+            }
+        } else if let Some(colon) = line.iter().position(|byte| *byte == b':') {
+            let name = text(line[..colon].trim_ascii()).to_ascii_lowercase();
+            headers.push((name, text(line[colon + 1..].trim_ascii())));
+        }
+    }
+    headers
+}
+
+/// Bytes as text: UTF-8, else each byte as a character.
+fn text(bytes: &[u8]) -> String {
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect(), str::to_owned)
+}
+
+/// The body without its content encodings. What cannot be decoded cannot be masked, so it is not stored.
+fn decoded(body: Captured, headers: &Headers) -> Option<Body> {
+    let Captured { mut bytes, total } = body;
+    let mut is_cut = (bytes.len() as u64) < total;
+    let encodings = header(headers, "content-encoding").unwrap_or_default().to_ascii_lowercase();
+    for encoding in encodings.rsplit(',').map(str::trim).filter(|encoding| !matches!(*encoding, "" | "identity")) {
+        if bytes.is_empty() {
+            break;
+        }
+        let (decoded, is_whole) = match encoding {
+            "gzip" | "x-gzip" => inflated(MultiGzDecoder::new(bytes.as_slice())),
+            // The name means zlib; some servers send bare deflate.
+            "deflate" if bytes[0] & 0x0f == 8 => inflated(ZlibDecoder::new(bytes.as_slice())),
+            "deflate" => inflated(DeflateDecoder::new(bytes.as_slice())),
+            _ => (Vec::new(), false),
+        };
+        bytes = decoded;
+        is_cut |= !is_whole;
+    }
+    Body::of(bytes, is_cut.then_some(total))
+}
+
+/// As much as can be decoded, and whether that is everything.
+fn inflated(decoder: impl Read) -> (Vec<u8>, bool) {
+    let mut decoded = Vec::new();
+    let result = decoder.take(MAX_BODY as u64 + 1).read_to_end(&mut decoded);
+    let is_whole = result.is_ok() && decoded.len() <= MAX_BODY;
+    decoded.truncate(MAX_BODY);
+    (decoded, is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).expect("encoded");
+        encoder.finish().expect("encoded")
+    }
+
+    fn body(bytes: &[u8], encoding: &str) -> Body {
+        let mut captured = Captured::default();
+        captured.add(bytes);
+        decoded(captured, &vec![("content-encoding".to_owned(), encoding.to_owned())]).expect("a body")
+    }
+
+    #[test]
+    fn body_is_stored_decoded_or_not_at_all() {
+        let packed = gzip("сом");
+        assert_eq!(body(&packed, "gzip").text.as_deref(), Some("сом"));
+        assert_eq!(body(&packed, "identity, X-GZip").text.as_deref(), Some("сом"));
+        assert_eq!(body(&packed[..packed.len() - 1], "gzip").truncated, Some(packed.len() as u64 - 1));
+        let unknown = body(&packed, "br");
+        assert_eq!((unknown.bytes(), unknown.truncated), (Vec::new(), Some(packed.len() as u64)));
+    }
+
+    #[test]
+    fn decompression_bomb_is_cut() {
+        let bomb = body(&gzip(&"0".repeat(20 * MAX_BODY)), "gzip");
+        assert_eq!(bomb.bytes().len(), MAX_BODY);
+        assert!(bomb.truncated.is_some());
+    }
+
+    #[test]
+    fn head_is_read_as_it_was_sent() {
+        let head = b"POST /a?b=c d HTTP/1.1\r\nX-A: 1\r\n folded\r\nx-a:2\r\nname: \xe9\r\n\r\n";
+        let request = request(head, Captured::default());
+        assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/a?b=c d"));
+        let expected = [("x-a", "1 folded"), ("x-a", "2"), ("name", "é")];
+        assert_eq!(request.headers, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+}

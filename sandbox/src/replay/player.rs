@@ -1,0 +1,377 @@
+//! Plays a script: finds the recorded exchange for a request, and moves each payment along its own timeline, never backwards.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    time::{Duration, Instant},
+};
+
+use time::OffsetDateTime;
+
+use crate::{
+    recording::{self, header, mask::Masker},
+    replay::{
+        Speed,
+        render::{Substitution, alike},
+        script::{Event, EventKind, RecordedPayment, Script, key},
+        values::{self, Field},
+    },
+};
+
+/// A request to match with a recorded one.
+pub(super) struct NewRequest<'a> {
+    pub(super) method: &'a str,
+    pub(super) target: &'a str,
+    pub(super) is_authorized: bool,
+    pub(super) body: &'a str,
+}
+
+/// The recorded answer to a request.
+pub(super) struct Played {
+    pub(super) session: usize,
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    /// `None` if the recorded connection ended without a response.
+    pub(super) body: Option<Vec<u8>>,
+    /// The length that was announced, if the recorded response was cut before it.
+    pub(super) cut_before: Option<usize>,
+    pub(super) is_reset: bool,
+    pub(super) after: Duration,
+    /// The callbacks that follow, and the pause before each.
+    pub(super) callbacks: Vec<(Duration, usize)>,
+}
+
+/// A callback to send.
+pub(super) struct PlayedCallback {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    /// The address that the new request named.
+    pub(super) address: Option<String>,
+    /// Names of signatures, which cannot be made new.
+    pub(super) signatures: Vec<String>,
+}
+
+/// A new payment that a recorded one is played for.
+struct Session {
+    payment: usize,
+    substitution: Substitution,
+    /// The time in the recording that was reached, in microseconds since 1970.
+    position: i64,
+    /// When the last action was played, and its time in the recording.
+    anchor: (Instant, i64),
+    /// How often each action was played.
+    done: HashMap<String, usize>,
+    sent: Vec<bool>,
+    was_callback_accepted: bool,
+}
+
+/// All payments that are played.
+pub(super) struct Player {
+    script: Script,
+    speed: Speed,
+    own_origin: String,
+    sessions: Vec<Session>,
+    by_number: HashMap<String, usize>,
+    plays: Vec<usize>,
+    masker: Masker,
+    random: fastrand::Rng,
+    pub(super) answered: u64,
+    pub(super) not_recorded: BTreeMap<String, u64>,
+}
+
+impl Player {
+    pub(super) fn new(script: Script, speed: Speed, own_origin: &str) -> Self {
+        Self {
+            plays: vec![0; script.payments.len()],
+            script,
+            speed,
+            own_origin: own_origin.to_owned(),
+            sessions: Vec::new(),
+            by_number: HashMap::new(),
+            masker: Masker::default(),
+            random: fastrand::Rng::new(),
+            answered: 0,
+            not_recorded: BTreeMap::new(),
+        }
+    }
+
+    /// The recorded answer to a request; `None` if there is none.
+    pub(super) fn answer(&mut self, request: &NewRequest<'_>) -> Option<Played> {
+        let played = self.play(request);
+        match &played {
+            Some(_) => self.answered += 1,
+            None => {
+                let path = request.target.split('?').next().unwrap_or_default();
+                *self.not_recorded.entry(format!("{} {path}", request.method)).or_default() += 1;
+            }
+        }
+        played
+    }
+
+    fn play(&mut self, request: &NewRequest<'_>) -> Option<Played> {
+        let fields = values::of_request(request.target, request.body);
+        let path = request.target.split('?').next().unwrap_or_default();
+        let numbers = values::numbers(&fields);
+        let named = numbers
+            .iter()
+            .map(String::as_str)
+            .chain(path.split('/'))
+            .find_map(|number| self.by_number.get(number).copied());
+        let session = match named {
+            Some(session) => session,
+            None => self.begin(request, &fields, &numbers)?,
+        };
+        let by_number = &self.by_number;
+        let key = key(request.method, request.target, |part| by_number.contains_key(part));
+        let event = self.advance(session, &key)?;
+        let live = &mut self.sessions[session];
+        let payment = &self.script.payments[live.payment];
+        live.substitution.add_request(&payment.events[event].fields, &fields);
+        for number in numbers {
+            self.by_number.insert(number, session);
+        }
+        Some(self.render(session, event))
+    }
+
+    /// Begins to play the recorded payment that fits a request best.
+    fn begin(&mut self, request: &NewRequest<'_>, fields: &[Field], numbers: &[String]) -> Option<usize> {
+        let masked = values::of_request(request.target, &self.masker.text(request.body));
+        let mut best = None;
+        for (index, payment) in self.script.payments.iter().enumerate() {
+            let key = key(request.method, request.target, |part| payment.numbers.contains(part));
+            let is_literal = numbers.iter().any(|number| payment.numbers.contains(number));
+            let is_request = |event: &Event| event.key == key && !matches!(event.kind, EventKind::Callback { .. });
+            let first = match is_literal {
+                true => payment.events.iter().position(is_request),
+                false => payment.events.first().is_some_and(is_request).then_some(0),
+            };
+            let Some(first) = first else { continue };
+            let score =
+                likeness(&payment.events[first], &masked, request.is_authorized) + if is_literal { 1000 } else { 0 };
+            let rank = (score, Reverse(self.plays[index]), Reverse(index));
+            if best.as_ref().is_none_or(|(known, _)| rank > *known) {
+                best = Some((rank, first));
+            }
+        }
+        let ((_, _, Reverse(index)), first) = best?;
+        self.plays[index] += 1;
+        let payment = &self.script.payments[index];
+        let began = payment.events[first].at;
+        let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
+        let later_ms = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(began / 1000);
+        let mut substitution = Substitution::new(&self.script.upstream, &self.own_origin, later_ms);
+        let session = self.sessions.len();
+        substitution.add_request(&payment.events[first].fields, fields);
+        for number in &payment.generated {
+            // A client that repeats the recorded run names the recorded number.
+            let new = if numbers.contains(number) { number.clone() } else { alike(number, &mut self.random) };
+            substitution.add_number(number, &new);
+            self.by_number.insert(new, session);
+        }
+        let mut done = HashMap::new();
+        for event in payment.events[..first].iter().filter(|event| event.kind == EventKind::Action) {
+            *done.entry(event.key.clone()).or_default() += 1;
+        }
+        self.sessions.push(Session {
+            payment: index,
+            substitution,
+            position: began,
+            anchor: (Instant::now(), began),
+            done,
+            sent: vec![false; payment.events.len()],
+            was_callback_accepted: false,
+        });
+        Some(session)
+    }
+
+    /// The event that answers a request of a payment, by the position of the payment.
+    fn advance(&mut self, session: usize, key: &str) -> Option<usize> {
+        let live = &mut self.sessions[session];
+        let payment = &self.script.payments[live.payment];
+        let done = live.done.get(key).copied().unwrap_or_default();
+        let of_kind = |kind: EventKind| {
+            let events = payment.events.iter().enumerate();
+            events
+                .filter(move |(_, event)| event.kind == kind && event.key == key)
+                .map(|(index, event)| (index, event.at))
+        };
+        if let Some((index, at)) = of_kind(EventKind::Action).nth(done) {
+            live.done.insert(key.to_owned(), done + 1);
+            live.position = live.position.max(at);
+            live.anchor = (Instant::now(), live.position);
+            return Some(index);
+        }
+        let gate = gate(payment, &live.done);
+        let queries: Vec<(usize, i64)> = of_kind(EventKind::Query).filter(|(_, at)| *at < gate).collect();
+        let reached = |time: i64| queries.iter().rev().find(|(_, at)| *at <= time);
+        let following = |time: i64| queries.iter().find(|(_, at)| *at > time);
+        let chosen = match self.speed {
+            Speed::Max => following(live.position).or(reached(live.position)),
+            Speed::Times(speed) => {
+                let (since, action) = live.anchor;
+                let passed = since.elapsed().as_secs_f64() * speed * 1_000_000.0;
+                let now = live.position.max(action.saturating_add(passed as i64));
+                // An answer from before the action would be out of date.
+                let current = reached(now).filter(|(_, at)| *at > action);
+                current.or(following(action)).or(reached(now))
+            }
+        };
+        let (index, at) = *chosen?;
+        live.position = live.position.max(at);
+        Some(index)
+    }
+
+    fn render(&mut self, session: usize, index: usize) -> Played {
+        let callbacks = self.callbacks_after(session, index);
+        let live = &self.sessions[session];
+        let event = &self.script.payments[live.payment].events[index];
+        let exchange = &event.exchange;
+        let took =
+            recording::time_ms(&exchange.ended_at).map_or(0, |end| end.saturating_mul(1000).saturating_sub(event.at));
+        let mut played = Played {
+            session,
+            status: 0,
+            headers: Vec::new(),
+            body: None,
+            cut_before: None,
+            is_reset: exchange.problem.as_ref().is_some_and(|problem| problem.contains("broke the connection")),
+            after: self.speed.real(took),
+            callbacks,
+        };
+        let Some(response) = &exchange.response else { return played };
+        let body = response.body.clone().unwrap_or_default();
+        let bytes = match &body.text {
+            Some(text) => live.substitution.body(text).into_bytes(),
+            None => body.bytes(),
+        };
+        let is_cut = exchange.problem.as_ref().is_some_and(|problem| problem.contains(" after "));
+        if is_cut {
+            let announced = header(&response.headers, "content-length").and_then(|length| length.parse::<usize>().ok());
+            played.cut_before = Some(announced.unwrap_or_default().max(bytes.len() + 1));
+        }
+        played.status = response.status;
+        played.headers = headers(&response.headers, &live.substitution);
+        played.body = Some(bytes);
+        played
+    }
+
+    /// The callbacks that come between an event that was played and the next request of the recording.
+    fn callbacks_after(&mut self, session: usize, index: usize) -> Vec<(Duration, usize)> {
+        let live = &mut self.sessions[session];
+        let payment = &self.script.payments[live.payment];
+        // By their distance from an action they do not wait for queries, which a client may send at other times.
+        let is_end = |event: &Event| match (self.speed, event.kind) {
+            (_, EventKind::Callback { .. }) => false,
+            (Speed::Max, _) => event.at > live.position,
+            (Speed::Times(_), kind) => kind == EventKind::Action && event.at > live.position,
+        };
+        let is_action = payment.events[index].kind == EventKind::Action;
+        if matches!(self.speed, Speed::Times(_)) && !is_action {
+            return Vec::new();
+        }
+        let mut callbacks = Vec::new();
+        let mut before = live.position;
+        for (number, event) in payment.events.iter().enumerate().take_while(|(_, event)| !is_end(event)) {
+            if matches!(event.kind, EventKind::Callback { .. }) && !live.sent[number] {
+                live.sent[number] = true;
+                callbacks.push((self.speed.real(event.at.saturating_sub(before)), number));
+                before = before.max(event.at);
+            }
+        }
+        callbacks
+    }
+
+    /// A callback as it is to be sent; `None` if it repeats one that this merchant has accepted.
+    pub(super) fn callback(&self, session: usize, index: usize) -> Option<PlayedCallback> {
+        let live = &self.sessions[session];
+        let event = &self.script.payments[live.payment].events[index];
+        if event.kind == (EventKind::Callback { is_retry: true }) && live.was_callback_accepted {
+            return None;
+        }
+        let request = &event.exchange.request;
+        let body = request.body.clone().unwrap_or_default();
+        let names = event.fields.iter().map(|field| &field.name).chain(request.headers.iter().map(|(name, _)| name));
+        let is_signature =
+            |name: &&String| ["signature", "sign", "hash", "hmac", "checksum"].iter().any(|word| name.contains(word));
+        Some(PlayedCallback {
+            method: request.method.clone(),
+            target: live.substitution.text(&request.target),
+            headers: headers(&request.headers, &live.substitution),
+            body: body.text.as_ref().map_or_else(|| body.bytes(), |text| live.substitution.body(text).into_bytes()),
+            address: live.substitution.new_value("callbackurl").map(str::to_owned),
+            signatures: names.filter(is_signature).cloned().collect(),
+        })
+    }
+
+    /// How the merchant answered a callback.
+    pub(super) fn set_callback_accepted(&mut self, session: usize, is_accepted: bool) {
+        self.sessions[session].was_callback_accepted = is_accepted;
+    }
+
+    /// The callbacks in the recording that belong to no payment.
+    pub(super) fn stray_callbacks(&self) -> usize {
+        self.script.stray_callbacks
+    }
+}
+
+/// The time of the first action that was not played: what was recorded later cannot have happened yet. A repeated creation is no
+/// such action.
+fn gate(payment: &RecordedPayment, done: &HashMap<String, usize>) -> i64 {
+    let creation = payment.events.first().map(|event| event.key.as_str());
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for event in payment.events.iter().filter(|event| event.kind == EventKind::Action) {
+        let count = seen.entry(event.key.as_str()).or_default();
+        *count += 1;
+        let is_creation = Some(event.key.as_str()) == creation;
+        if *count > done.get(&event.key).copied().unwrap_or_default() && !is_creation {
+            return event.at;
+        }
+    }
+    i64::MAX
+}
+
+/// How much a recorded request is like a new one, whose secrets are masked likewise.
+fn likeness(event: &Event, new: &[Field], is_authorized: bool) -> u32 {
+    let was_authorized = header(&event.exchange.request.headers, "authorization").is_some();
+    let mut likeness = if was_authorized == is_authorized { 16 } else { 0 };
+    let has = |fields: &[Field], place: &str| fields.iter().any(|field| field.place == place);
+    let same_shape = event.fields.len() == new.len() && event.fields.iter().all(|field| has(new, &field.place));
+    likeness += if same_shape { 4 } else { 0 };
+    for field in event.fields.iter().filter(|field| !field.is_number()) {
+        let is_equal = new.iter().any(|other| other.place == field.place && other.value == field.value);
+        likeness += match field.name.as_str() {
+            _ if !is_equal => 0,
+            "pan" | "phone" | "user" | "msisdn" => 8,
+            "amount" | "sum" => 4,
+            "provider" | "currency" | "account" => 2,
+            _ => 1,
+        };
+    }
+    likeness
+}
+
+/// Headers that are not of the recorded connection, and have a value.
+fn headers(recorded: &recording::Headers, substitution: &Substitution) -> Vec<(String, String)> {
+    const OF_CONNECTION: [&str; 14] = [
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "content-length",
+        "content-encoding",
+        "content-md5",
+        "date",
+        "host",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "accept-encoding",
+        "proxy-connection",
+    ];
+    let is_of_message =
+        |(name, value): &&(String, String)| !OF_CONNECTION.contains(&name.as_str()) && value != recording::mask::HIDDEN;
+    let new = |(name, value): &(String, String)| (name.clone(), substitution.text(value));
+    recorded.iter().filter(is_of_message).map(new).collect()
+}
