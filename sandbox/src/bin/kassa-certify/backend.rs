@@ -1,0 +1,628 @@
+//! The side that the shop calls: kassa-server with the sandbox behind it, or the sandbox alone. Requests of the shop pass through here, so
+//! that what it opens is known without asking it, and an answer can be lost.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    http::{Method, StatusCode},
+    response::{IntoResponse, Response},
+};
+use kassa_sandbox::{Sandbox, SandboxOptions};
+use reqwest::Client;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::TcpListener,
+    process::{Child, ChildStdin, Command},
+    sync::Mutex,
+    time::sleep,
+};
+use url::Url;
+
+use crate::{
+    event::{self, Event},
+    http::{self, Answer, Received},
+    options::Behind,
+    shop::until,
+};
+
+/// How the sandbox answers where the interface leaves it open.
+const DIALECT: &str = r#"{
+  "endpoints": {
+    "mbank_payment": { "gateway_number": ["/data/paymentId"] },
+    "qr_data": { "qr_payload": ["/data/qr_data"], "transaction_id": ["/data/transaction_id"] }
+  },
+  "qr_amount_unit": "tyiyn",
+  "qr_numbers": "transaction_id",
+  "mbank_identifier": { "pointers": ["/data/paymentId"], "confirm_field": "paymentId" },
+  "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
+}"#;
+/// No step of the server or the sandbox takes longer; only a bug reaches it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A way to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    PayForm,
+    Qr,
+    Mbank,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 3] = [Self::PayForm, Self::Qr, Self::Mbank];
+
+    /// The name of the method at the server.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::PayForm => "pay_form",
+            Self::Qr => "qr",
+            Self::Mbank => "mbank",
+        }
+    }
+
+    /// For the name of a situation.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PayForm => "form",
+            Self::Qr => "qr",
+            Self::Mbank => "mbank",
+        }
+    }
+}
+
+/// What the shop opened: a checkout at the server, or a payment at the gateway.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opened {
+    /// The shop's number of the order.
+    pub(crate) reference: String,
+    /// The checkout, or the gateway's number of the payment.
+    pub(crate) id: String,
+    pub(crate) amount: String,
+    pub(crate) currency: String,
+    pub(crate) return_url: String,
+    /// Where the shop wants the gateway's callbacks.
+    pub(crate) callback_url: String,
+}
+
+/// What happens to the shop's next request that opens something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    #[default]
+    None,
+    /// It is refused and has no effect.
+    Refused(u16),
+    /// It takes effect, and the answer is lost.
+    AnswerLost,
+    /// It takes effect, and the answer is not JSON.
+    Garbage,
+    /// It takes effect, and the answer comes after this time.
+    Late(Duration),
+}
+
+/// What the gateway's status reports instead of the truth.
+#[derive(Clone, Debug)]
+pub(crate) enum Lie {
+    /// A member of `data` has another value.
+    Member(&'static str, Value),
+    /// An HTTP error.
+    Status(u16),
+    /// Something that is not JSON.
+    Garbage,
+}
+
+/// State that requests change.
+#[derive(Default)]
+struct Records {
+    opened: Vec<Opened>,
+    /// For the next checkout.
+    trouble: Trouble,
+    lifetime_s: Option<u64>,
+    /// By the order's reference or a gateway's number: what the server or the gateway reported.
+    reported: HashMap<String, Vec<Event>>,
+    /// Requests of the shop that ask about something.
+    questions: Vec<String>,
+    lies: HashMap<String, Lie>,
+    callbacks: HashMap<String, String>,
+}
+
+/// The side that the shop calls.
+pub(crate) struct Backend {
+    pub(crate) behind: Behind,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) secret: String,
+    pub(crate) server: Option<Server>,
+    client: Client,
+    records: StdMutex<Records>,
+    /// The address for the shop.
+    front: String,
+}
+
+/// kassa-server as a process.
+pub(crate) struct Server {
+    program: PathBuf,
+    pub(crate) folder: PathBuf,
+    url: String,
+    key: String,
+    variables: Vec<(&'static str, String)>,
+    process: Mutex<Option<(Child, ChildStdin)>>,
+}
+
+impl Backend {
+    /// Starts everything but the shop.
+    pub(crate) async fn start(
+        behind: Behind,
+        program: &Path,
+        folder: &Path,
+        client: Client,
+    ) -> Result<Arc<Self>, String> {
+        let sandbox = Sandbox::start(SandboxOptions::default()).map_err(|error| error.to_string())?;
+        let failed = |error: std::io::Error| error.to_string();
+        let (shop_side, shop_port) = http::listen(0).await.map_err(failed)?;
+        let (gateway_side, gateway_port) = http::listen(0).await.map_err(failed)?;
+        let (inbox, inbox_port) = http::listen(0).await.map_err(failed)?;
+        let secret = event::new_secret();
+        let local = |port: u16| format!("http://127.0.0.1:{port}");
+        let server = match behind {
+            Behind::Gateway => None,
+            Behind::Server => {
+                let events = format!("{}/events", local(inbox_port));
+                Some(Server::prepare(program, folder, &sandbox, &local(gateway_port), &events, &secret).await?)
+            }
+        };
+        let backend = Arc::new(Self {
+            behind,
+            sandbox: Arc::new(sandbox),
+            secret,
+            server,
+            client,
+            records: StdMutex::default(),
+            front: local(shop_port),
+        });
+        backend.serve(shop_side, gateway_side, inbox, &local(inbox_port));
+        if let Some(server) = &backend.server {
+            server.start().await?;
+        }
+        Ok(backend)
+    }
+
+    fn serve(self: &Arc<Self>, shop_side: TcpListener, gateway_side: TcpListener, inbox: TcpListener, inbox_url: &str) {
+        let (shop, gateway, take) = (Arc::clone(self), Arc::clone(self), Arc::clone(self));
+        let inbox_url = inbox_url.to_owned();
+        http::serve(shop_side, move |received| {
+            let (backend, inbox_url) = (Arc::clone(&shop), inbox_url.clone());
+            async move {
+                match backend.behind {
+                    Behind::Server => backend.of_server(received).await,
+                    Behind::Gateway => backend.of_gateway(received, &inbox_url).await,
+                }
+            }
+        });
+        http::serve(gateway_side, move |received| {
+            let backend = Arc::clone(&gateway);
+            async move { backend.ask_gateway(&received).await }
+        });
+        http::serve(inbox, move |received| {
+            let backend = Arc::clone(&take);
+            async move {
+                backend.take(&received);
+                StatusCode::NO_CONTENT.into_response()
+            }
+        });
+    }
+
+    /// What the shop needs to know, by placeholder.
+    pub(crate) fn given(&self) -> BTreeMap<&'static str, String> {
+        match &self.server {
+            Some(server) => BTreeMap::from([
+                ("server_url", self.front.clone()),
+                ("api_key", server.key.clone()),
+                ("events_secret", self.secret.clone()),
+            ]),
+            None => BTreeMap::from([
+                ("gateway_url", self.front.clone()),
+                ("gateway_login", self.sandbox.login().to_owned()),
+                ("gateway_password", self.sandbox.password().to_owned()),
+            ]),
+        }
+    }
+
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For the next request that opens something.
+    pub(crate) fn plan(&self, trouble: Trouble, lifetime_s: Option<u64>) {
+        let mut records = self.records();
+        records.trouble = trouble;
+        records.lifetime_s = lifetime_s;
+    }
+
+    /// How many were opened so far.
+    pub(crate) fn opened(&self) -> usize {
+        self.records().opened.len()
+    }
+
+    /// Those opened after that many.
+    pub(crate) fn opened_since(&self, count: usize) -> Vec<Opened> {
+        self.records().opened.iter().skip(count).cloned().collect()
+    }
+
+    /// The status of this payment is not the truth from now on.
+    pub(crate) fn lie(&self, number: &str, lie: Option<Lie>) {
+        let mut records = self.records();
+        match lie {
+            Some(lie) => records.lies.insert(number.to_owned(), lie),
+            None => records.lies.remove(number),
+        };
+    }
+
+    /// Whether the shop asked about one of these.
+    pub(crate) fn was_asked(&self, names: &[&str]) -> bool {
+        let records = self.records();
+        records.questions.iter().any(|question| names.iter().any(|name| !name.is_empty() && question.contains(name)))
+    }
+
+    /// What was reported about an order so far.
+    pub(crate) fn reported(&self, key: &str) -> Vec<Event> {
+        self.records().reported.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Waits for a report.
+    pub(crate) async fn report(&self, key: &str, is_it: impl Fn(&Event) -> bool) -> Result<Event, String> {
+        let found = until(PATIENCE, || async { self.reported(key).into_iter().find(|event| is_it(event)) }).await;
+        found.ok_or_else(|| {
+            let kinds: Vec<String> = self.reported(key).iter().map(Event::kind).collect();
+            format!("nothing more was reported about {key}: {}", kinds.join(", "))
+        })
+    }
+
+    /// An event of the server, or a callback of the gateway.
+    fn take(&self, received: &Received) {
+        let value: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+        let key = match self.behind {
+            Behind::Server => value["data"]["reference"].as_str().unwrap_or_default().to_owned(),
+            Behind::Gateway => received.target.trim_start_matches('/').to_owned(),
+        };
+        let event = Event { id: value["id"].as_str().unwrap_or_default().to_owned(), body: received.body.to_vec() };
+        self.records().reported.entry(key).or_default().push(event);
+    }
+
+    /// A request of the shop to kassa-server.
+    async fn of_server(&self, mut received: Received) -> Response {
+        let Some(server) = &self.server else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
+        let path = received.target.split('?').next().unwrap_or_default().to_owned();
+        let opens = received.method == Method::POST && path == "/v1/checkouts";
+        if !opens {
+            if received.method == Method::GET {
+                self.records().questions.push(received.target.clone());
+            }
+            return answered(http::forward(&self.client, &server.url, &received).await);
+        }
+        let (trouble, lifetime) = {
+            let mut records = self.records();
+            (std::mem::take(&mut records.trouble), records.lifetime_s.take())
+        };
+        if let Trouble::Refused(status) = trouble {
+            return StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE).into_response();
+        }
+        let mut wanted: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+        if let Some(lifetime) = lifetime {
+            wanted["lifetime_s"] = lifetime.into();
+            received.body = wanted.to_string().into();
+        }
+        let answer = http::forward(&self.client, &server.url, &received).await;
+        if let Some(checkout) = answer.as_ref().ok().filter(|answer| answer.status < 300).map(Answer::json) {
+            let text = |name: &str| checkout[name].as_str().unwrap_or_default().to_owned();
+            self.records().opened.push(Opened {
+                reference: text("reference"),
+                id: text("id"),
+                amount: text("amount"),
+                currency: text("currency"),
+                return_url: text("return_url"),
+                callback_url: String::new(),
+            });
+        }
+        troubled(trouble, answer).await
+    }
+
+    /// A request of the shop to the gateway.
+    async fn of_gateway(&self, mut received: Received, inbox: &str) -> Response {
+        let mut wanted: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+        let path = received.target.split('?').next().unwrap_or_default().to_owned();
+        let opens = ["/payment", "/mbank/pay", "/pay-form", "/qr/dynamic", "/qr/dynamic/data"]
+            .iter()
+            .any(|end| path.ends_with(end));
+        if !opens {
+            let number = wanted["orderNumber"].as_str().unwrap_or_default();
+            self.records().questions.push(format!("{} {number}", received.target));
+            return self.ask_gateway(&received).await;
+        }
+        let trouble = std::mem::take(&mut self.records().trouble);
+        if let Trouble::Refused(status) = trouble {
+            return StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE).into_response();
+        }
+        let key = event::new_id();
+        let mut opened = Opened { currency: "KGS".to_owned(), ..Opened::default() };
+        for name in ["callbackUrl", "callbackURL", "callback_url"] {
+            if let Some(url) = wanted[name].as_str() {
+                opened.callback_url = url.to_owned();
+                wanted[name] = format!("{inbox}/{key}").into();
+            }
+        }
+        let first = |names: &[&str]| names.iter().map(|name| &wanted[*name]).find(|value| !value.is_null()).cloned();
+        opened.return_url = first(&["returnUrl", "returnURL"]).map(|url| plain(&url)).unwrap_or_default();
+        opened.amount = first(&["amount", "sum"]).map(|amount| plain(&amount)).unwrap_or_default();
+        opened.reference = first(&["orderNumber"]).map(|number| plain(&number)).unwrap_or_default();
+        received.body = wanted.to_string().into();
+        let answer = http::forward(&self.client, self.sandbox.url(), &received).await;
+        if let Some(body) = answer.as_ref().ok().filter(|answer| answer.status < 300).map(Answer::json) {
+            let data = &body["data"];
+            let page = data["payFormUrl"].as_str().or(data["ConfirmationUrl"].as_str()).unwrap_or_default();
+            let token = token_of(page);
+            let number = data["transaction_id"].as_str().or(data["paymentId"].as_str()).map(str::to_owned);
+            opened.id = token.or(number).unwrap_or_else(|| opened.reference.clone());
+            let mut records = self.records();
+            records.callbacks.insert(opened.id.clone(), key);
+            records.opened.push(opened);
+        }
+        troubled(trouble, answer).await
+    }
+
+    /// Under which key the callbacks of a payment are reported.
+    pub(crate) fn callback_key(&self, number: &str) -> String {
+        self.records().callbacks.get(number).cloned().unwrap_or_default()
+    }
+
+    /// A question to the gateway, answered by a lie where one is set.
+    async fn ask_gateway(&self, received: &Received) -> Response {
+        let asked: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+        let number = asked["orderNumber"].as_str().map(str::to_owned);
+        let number =
+            number.or_else(|| received.target.split_once("transaction_id=").map(|(_, number)| number.to_owned()));
+        let lie = number.and_then(|number| self.records().lies.get(&number).cloned());
+        let is_status = received.target.contains("status");
+        match lie.filter(|_| is_status) {
+            Some(Lie::Status(status)) => {
+                StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY).into_response()
+            }
+            Some(Lie::Garbage) => (StatusCode::OK, "<html>maintenance</html>").into_response(),
+            lie => {
+                let mut answer = http::forward(&self.client, self.sandbox.url(), received).await;
+                if let (Some(Lie::Member(name, value)), Ok(answer)) = (lie, &mut answer) {
+                    let mut body = answer.json();
+                    if !body["data"][name].is_null() {
+                        body["data"][name] = value;
+                        answer.body = body.to_string().into();
+                    }
+                }
+                answered(answer)
+            }
+        }
+    }
+
+    /// Takes the money of a payment, as after the payer did their part.
+    pub(crate) async fn approve(&self, number: &str) -> Result<(), String> {
+        let (sandbox, name) = (Arc::clone(&self.sandbox), number.to_owned());
+        let done = tokio::task::spawn_blocking(move || sandbox.approve(&name).map_err(|error| error.to_string())).await;
+        done.map_err(|error| error.to_string())?.map(drop).map_err(|error| format!("payment {number}: {error}"))
+    }
+
+    /// Declines a payment.
+    pub(crate) async fn decline(&self, number: &str) -> Result<(), String> {
+        let (sandbox, name) = (Arc::clone(&self.sandbox), number.to_owned());
+        let done = tokio::task::spawn_blocking(move || sandbox.decline(&name).map_err(|error| error.to_string())).await;
+        done.map_err(|error| error.to_string())?.map(drop).map_err(|error| format!("payment {number}: {error}"))
+    }
+
+    /// Stops what it started.
+    pub(crate) async fn stop(&self) {
+        if let Some(server) = &self.server {
+            server.kill().await;
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The gateway's number in the address of one of its pages.
+fn token_of(page: &str) -> Option<String> {
+    let url = Url::parse(page).ok()?;
+    url.query_pairs().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned())
+}
+
+fn answered(answer: Result<Answer, String>) -> Response {
+    answer.map_or_else(|error| (StatusCode::BAD_GATEWAY, error).into_response(), IntoResponse::into_response)
+}
+
+async fn troubled(trouble: Trouble, answer: Result<Answer, String>) -> Response {
+    match trouble {
+        Trouble::AnswerLost => StatusCode::GATEWAY_TIMEOUT.into_response(),
+        Trouble::Garbage => (StatusCode::OK, "<html>maintenance</html>").into_response(),
+        Trouble::Late(time) => {
+            sleep(time).await;
+            answered(answer)
+        }
+        Trouble::None | Trouble::Refused(_) => answered(answer),
+    }
+}
+
+impl Server {
+    async fn prepare(
+        program: &Path,
+        folder: &Path,
+        sandbox: &Sandbox,
+        gateway: &str,
+        events: &str,
+        secret: &str,
+    ) -> Result<Self, String> {
+        let dialect = folder.join("dialect.json");
+        std::fs::write(&dialect, DIALECT).map_err(|error| error.to_string())?;
+        let (listener, port) = http::listen(0).await.map_err(|error| error.to_string())?;
+        drop(listener);
+        let url = format!("http://127.0.0.1:{port}");
+        let variables = vec![
+            ("KASSA_SERVER_LISTEN", format!("127.0.0.1:{port}")),
+            ("KASSA_SERVER_PUBLIC_URL", url.clone()),
+            ("KASSA_SERVER_DATABASE", folder.join("kassa.db").display().to_string()),
+            ("KASSA_SERVER_GATEWAY_URL", gateway.to_owned()),
+            ("KASSA_SERVER_GATEWAY_LOGIN", sandbox.login().to_owned()),
+            ("KASSA_SERVER_GATEWAY_PASSWORD", sandbox.password().to_owned()),
+            ("KASSA_SERVER_GATEWAY_DIALECT", dialect.display().to_string()),
+            ("KASSA_SERVER_EVENTS_URL", events.to_owned()),
+            ("KASSA_SERVER_EVENTS_SECRET", secret.to_owned()),
+            ("KASSA_SERVER_POLL_RATE", "1000".to_owned()),
+            ("KASSA_SERVER_LIMITS_PER_TOKEN", "1000".to_owned()),
+            ("KASSA_SERVER_LIMITS_PER_ADDRESS", "10000".to_owned()),
+            ("KASSA_SERVER_LOG", "warn".to_owned()),
+        ];
+        let mut server = Self {
+            program: program.to_owned(),
+            folder: folder.to_owned(),
+            url,
+            key: String::new(),
+            variables,
+            process: Mutex::default(),
+        };
+        let made = server.command().args(["keys", "new", "--name", "shop"]).output().await;
+        let made = made.map_err(|error| format!("server: {} cannot be run: {error}", program.display()))?;
+        if !made.status.success() {
+            return Err(format!("server: {} keys new: {}", program.display(), String::from_utf8_lossy(&made.stderr)));
+        }
+        server.key = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        Ok(server)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("KASSA_SERVER_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value))).current_dir(&self.folder);
+        command
+    }
+
+    /// Starts it; it listens when this returns.
+    pub(crate) async fn start(&self) -> Result<(), String> {
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.join("server.log"));
+        let log = log.map_err(|error| error.to_string())?;
+        let mut command = self.command();
+        command.args(["serve", "--announce", "json", "--exit-with-stdin"]).kill_on_drop(true);
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn();
+        let mut child = spawned.map_err(|error| format!("server: {}: {error}", self.program.display()))?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err("server: it has no input or output".to_owned());
+        };
+        match BufReader::new(stdout).lines().next_line().await {
+            Ok(Some(_)) => {
+                *self.process.lock().await = Some((child, stdin));
+                Ok(())
+            }
+            _ => Err(format!(
+                "server: it did not start: {}",
+                std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default()
+            )),
+        }
+    }
+
+    /// `kill -9`.
+    pub(crate) async fn kill(&self) {
+        if let Some((mut child, _stdin)) = self.process.lock().await.take() {
+            let _killed = child.start_kill();
+            let _ended = child.wait().await;
+        }
+    }
+
+    /// A request as the shop's back end would send it.
+    pub(crate) async fn call(
+        &self,
+        client: &Client,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, String> {
+        self.call_as(client, &self.key, method, path, None, body).await
+    }
+
+    async fn call_as(
+        &self,
+        client: &Client,
+        credential: &str,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: &Value,
+    ) -> Result<Value, String> {
+        let mut request = client.request(method, format!("{}{path}", self.url)).bearer_auth(credential);
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        if !body.is_null() {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = http::complete(request).await?;
+        if answer.status >= 300 {
+            return Err(format!("kassa-server: {path}: HTTP {} {}", answer.status, answer.text()));
+        }
+        Ok(answer.json())
+    }
+
+    /// Starts a payment as the payer's app would; the number that the sandbox knows it by.
+    pub(crate) async fn pay(&self, client: &Client, checkout: &str, way: Way) -> Result<String, String> {
+        let token = self.call(client, Method::POST, &format!("/v1/checkouts/{checkout}/tokens"), &Value::Null).await?;
+        let token = plain(&token["token"]);
+        let mut body = json!({ "method": way.method() });
+        if way == Way::Mbank {
+            body["phone"] = "996555000101".into();
+        }
+        let key = event::new_id();
+        let pay = || async {
+            let path = "/v1/checkout/payments";
+            let made = self.call_as(client, &token, Method::POST, path, Some(&key), &body).await;
+            match made {
+                Err(error) => Some(Err(error)),
+                Ok(payment) if way == Way::Mbank && payment["state"] == "awaiting" => {
+                    Some(self.mbank_number(client, checkout).await)
+                }
+                Ok(payment) => number_of(&payment, way).map(Ok),
+            }
+        };
+        until(PATIENCE, pay)
+            .await
+            .unwrap_or_else(|| Err(format!("no {} payment of {checkout} was accepted", way.method())))
+    }
+}
+
+impl Server {
+    /// The number of the latest mobile-bank payment, which the payer's app does not get.
+    async fn mbank_number(&self, client: &Client, checkout: &str) -> Result<String, String> {
+        let seen = self.call(client, Method::GET, &format!("/v1/checkouts/{checkout}"), &Value::Null).await?;
+        let payments = seen["payments"].as_array().into_iter().flatten();
+        let number = payments
+            .filter(|payment| payment["method"] == "mbank")
+            .next_back()
+            .map(|payment| plain(&payment["order_number"]));
+        number.ok_or_else(|| format!("{checkout} has no mbank payment"))
+    }
+}
+
+/// The sandbox's number of a payment, once the gateway accepted it.
+fn number_of(payment: &Value, way: Way) -> Option<String> {
+    match way {
+        Way::PayForm => token_of(payment["page_url"].as_str()?),
+        Way::Qr => token_of(payment["qr_text"].as_str()?),
+        Way::Mbank => None,
+    }
+}

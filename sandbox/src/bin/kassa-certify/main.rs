@@ -1,0 +1,151 @@
+//! Certifies a shop: plays what can go wrong with payments against it, and says what it would have lost. docs/certify.md describes it.
+
+#![forbid(unsafe_code)]
+
+mod backend;
+mod case;
+mod event;
+mod http;
+mod options;
+mod report;
+mod run;
+mod shop;
+mod situations;
+
+use std::{
+    env, fs,
+    io::{self, Write},
+    path::PathBuf,
+    process::{self, ExitCode},
+    sync::Arc,
+    time::Instant,
+};
+
+use clap::Parser;
+use tokio::sync::Mutex;
+
+use crate::{
+    backend::Backend,
+    case::Stage,
+    options::{Behind, Cli, Options, Problems},
+    report::Report,
+    shop::Shop,
+    situations::Situation,
+};
+
+/// It could not run.
+const COULD_NOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::try_parse().unwrap_or_else(|answer| end(&answer));
+    match run(&cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(problems) => {
+            for problem in problems {
+                let _ = writeln!(io::stderr().lock(), "kassa-certify: {problem}");
+            }
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}
+
+/// Prints the help, the version or the error in the command line, and exits.
+fn end(answer: &clap::Error) -> ! {
+    let written = answer.print().and_then(|()| io::stdout().flush());
+    process::exit(if written.is_ok() { answer.exit_code() } else { COULD_NOT_RUN.into() })
+}
+
+fn run(cli: &Cli) -> Result<u8, Problems> {
+    let options = Options::merged(cli)?;
+    let situations: Vec<Situation> = situations::all(options.behind())
+        .into_iter()
+        .filter(|situation| {
+            options.only.is_empty() || options.only.iter().any(|name| situation.id.starts_with(name.as_str()))
+        })
+        .collect();
+    if situations.is_empty() {
+        return Err(vec![format!("only names no situation: {}; --list prints all", options.only.join(", "))]);
+    }
+    if cli.list {
+        let width = situations.iter().map(|situation| situation.id.len()).max().unwrap_or(0);
+        let lines: Vec<String> =
+            situations.iter().map(|situation| format!("{:<width$}  {}", situation.id, situation.text)).collect();
+        print(&format!("{}\n{} situations\n", lines.join("\n"), situations.len()))?;
+        return Ok(0);
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| vec![error.to_string()])?;
+    let report = runtime.block_on(certify(options, &situations))?;
+    print(&report::text::report(&report))?;
+    write(cli.html.as_ref(), "html", || report::html::report(&report))?;
+    write(cli.junit.as_ref(), "junit", || report::junit::report(&report))?;
+    Ok(report.exit_code())
+}
+
+fn print(text: &str) -> Result<(), Problems> {
+    io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(|error| vec![format!("the report cannot be printed: {error}")])
+}
+
+fn write(path: Option<&PathBuf>, name: &str, text: impl FnOnce() -> String) -> Result<(), Problems> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    fs::write(path, text()).map_err(|error| vec![format!("--{name} {} cannot be written: {error}", path.display())])
+}
+
+async fn certify(options: Options, situations: &[Situation]) -> Result<Report, Problems> {
+    let one = |problem: String| vec![problem];
+    let failed = |error: io::Error| vec![error.to_string()];
+    let begun = Instant::now();
+    let (listener, port) = http::listen(0).await.map_err(failed)?;
+    drop(listener);
+    let problems = options.problems(port);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let client = http::client().map_err(one)?;
+    let program = server_program(&options)?;
+    let backend = Backend::start(options.behind(), &program, folder.path(), client.clone()).await.map_err(one)?;
+    let counts_deliveries = options.deliveries_line.is_some() || options.deliveries_pointer.is_some();
+    let shop = Shop::new(options, client.clone(), port, &backend.given(), folder.path());
+    let stage = Arc::new(Stage { shop, backend, client, ordering: Mutex::new(0) });
+    let played = play(&stage, situations).await;
+    stage.shop.kill().await;
+    stage.backend.stop().await;
+    let outcomes = played?;
+    Ok(Report { outcomes, time: begun.elapsed(), counts_deliveries })
+}
+
+async fn play(stage: &Arc<Stage>, situations: &[Situation]) -> Result<Vec<run::Outcome>, Problems> {
+    stage.shop.start().await.map_err(|problem| vec![problem])?;
+    case::Case::new(stage).probe().await.map_err(|problem| {
+        let last = stage.shop.last_lines();
+        vec![if last.is_empty() { problem } else { format!("{problem}\nThe last lines of the shop:\n{last}") }]
+    })?;
+    Ok(run::all(stage, situations, |outcome| {
+        let _ = writeln!(io::stderr().lock(), "{}", report::text::line(outcome));
+    })
+    .await)
+}
+
+/// kassa-server: as set, beside this program, or in PATH.
+fn server_program(options: &Options) -> Result<PathBuf, Problems> {
+    if options.behind() == Behind::Gateway {
+        return Ok(PathBuf::new());
+    }
+    if let Some(program) = &options.server {
+        let found = fs::canonicalize(program);
+        return found.map_err(|error| vec![format!("server: {} cannot be read: {error}", program.display())]);
+    }
+    let name = if cfg!(windows) { "kassa-server.exe" } else { "kassa-server" };
+    let beside = env::current_exe().ok().map(|program| program.with_file_name(name)).filter(|program| program.exists());
+    let in_path =
+        || env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|program| program.exists());
+    beside
+        .or_else(in_path)
+        .ok_or_else(|| vec![format!("server is needed: {name} is neither beside this program nor in PATH")])
+}

@@ -1,0 +1,87 @@
+//! The report: as text, as a page, as JUnit XML.
+
+pub(crate) mod html;
+pub(crate) mod junit;
+pub(crate) mod text;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    case::Loss,
+    run::{Outcome, Verdict},
+};
+
+/// All outcomes, and what they add up to.
+pub(crate) struct Report {
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) time: Duration,
+    /// Whether the settings say how deliveries are counted.
+    pub(crate) counts_deliveries: bool,
+}
+
+impl Report {
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
+    }
+
+    /// By kind of loss, in how many situations.
+    pub(crate) fn losses(&self) -> BTreeMap<Loss, usize> {
+        let mut counts = BTreeMap::new();
+        for outcome in &self.outcomes {
+            let mut kinds: Vec<Loss> = outcome.losses.iter().map(|(loss, _)| *loss).collect();
+            kinds.sort();
+            kinds.dedup();
+            for loss in kinds {
+                *counts.entry(loss).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// By reason, the kinds of situations that were left out, and how many.
+    pub(crate) fn skipped(&self) -> BTreeMap<String, (String, usize)> {
+        let mut reasons: BTreeMap<String, (String, usize)> = BTreeMap::new();
+        for outcome in self.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Skipped) {
+            let reason = outcome.log.first().cloned().unwrap_or_default();
+            let entry = reasons.entry(reason).or_insert_with(|| (outcome.situation.kind().to_owned(), 0));
+            entry.1 += 1;
+        }
+        reasons
+    }
+
+    /// Remarks, each once, with the first situation that made it.
+    pub(crate) fn remarks(&self) -> BTreeMap<&str, &str> {
+        let mut remarks = BTreeMap::new();
+        for outcome in &self.outcomes {
+            for remark in &outcome.remarks {
+                remarks.entry(remark.as_str()).or_insert(outcome.situation.id.as_str());
+            }
+        }
+        remarks
+    }
+
+    /// 0: nothing lost; 1: something lost; 2: something could not be played.
+    pub(crate) fn exit_code(&self) -> u8 {
+        if self.count(Verdict::Lost) > 0 {
+            1
+        } else if self.count(Verdict::Broken) > 0 {
+            2
+        } else {
+            0
+        }
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        let played = self.outcomes.len() - self.count(Verdict::Skipped);
+        let mut parts = vec![format!("{played} situations in {:.0} s", self.time.as_secs_f64())];
+        parts.push(match self.count(Verdict::Lost) {
+            0 => "nothing lost".to_owned(),
+            lost => format!("something lost in {lost}"),
+        });
+        let others = [(Verdict::Broken, "not played"), (Verdict::Skipped, "left out")];
+        let others =
+            others.into_iter().map(|(verdict, text)| (self.count(verdict), text)).filter(|(count, _)| *count > 0);
+        parts.extend(others.map(|(count, text)| format!("{count} {text}")));
+        parts.join(", ")
+    }
+}

@@ -1,0 +1,226 @@
+//! Signatures that must not be believed, and unusual ones that must be.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use crate::event::{Event, Message, key_of, new_id, new_secret, now_s, sign};
+
+/// How an event is forged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forgery {
+    None,
+    Empty,
+    AnotherSecret,
+    EmptySecret,
+    SecretAsText,
+    Truncated,
+    Version2,
+    WithoutVersion,
+    Hexadecimal,
+    AnotherBody,
+    AnotherId,
+    AnotherTimestamp,
+    WithoutId,
+    WithoutTimestamp,
+    BodyAlone,
+    ManyWrong,
+    EmptyAmongOthers,
+    SixMinutesOld,
+    HourOld,
+    YearOld,
+    SixMinutesAhead,
+    HourAhead,
+    TimestampText,
+    TimestampNegative,
+    TimestampEmpty,
+    TimestampMilliseconds,
+}
+
+use Forgery::{
+    AnotherBody, AnotherId, AnotherSecret, AnotherTimestamp, BodyAlone, Empty, EmptyAmongOthers, EmptySecret,
+    Hexadecimal, HourAhead, HourOld, ManyWrong, SecretAsText, SixMinutesAhead, SixMinutesOld, TimestampEmpty,
+    TimestampMilliseconds, TimestampNegative, TimestampText, Truncated, Version2, WithoutId, WithoutTimestamp,
+    WithoutVersion, YearOld,
+};
+
+/// All of them.
+pub(crate) const FORGERIES: [Forgery; 26] = [
+    Forgery::None,
+    Empty,
+    AnotherSecret,
+    EmptySecret,
+    SecretAsText,
+    Truncated,
+    Version2,
+    WithoutVersion,
+    Hexadecimal,
+    AnotherBody,
+    AnotherId,
+    AnotherTimestamp,
+    WithoutId,
+    WithoutTimestamp,
+    BodyAlone,
+    ManyWrong,
+    EmptyAmongOthers,
+    SixMinutesOld,
+    HourOld,
+    YearOld,
+    SixMinutesAhead,
+    HourAhead,
+    TimestampText,
+    TimestampNegative,
+    TimestampEmpty,
+    TimestampMilliseconds,
+];
+
+impl Forgery {
+    pub(crate) fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    pub(crate) fn text(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Forgery::None => ("no-signature", "checkout.paid without a signature"),
+            Empty => ("empty-signature", "checkout.paid with the signature \"v1,\""),
+            AnotherSecret => ("another-secret", "checkout.paid signed with another secret"),
+            EmptySecret => ("empty-secret", "checkout.paid signed with an empty key"),
+            SecretAsText => ("secret-as-text", "checkout.paid signed with a public text as the key"),
+            Truncated => ("truncated", "checkout.paid with the first half of a right signature"),
+            Version2 => ("version-2", "checkout.paid with a right signature under the version v2"),
+            WithoutVersion => ("without-version", "checkout.paid with a wrong signature without a version"),
+            Hexadecimal => ("hexadecimal", "checkout.paid with a wrong signature in hexadecimal digits"),
+            AnotherBody => ("another-body", "the signature of payment.created above the body of checkout.paid"),
+            AnotherId => ("another-id", "a right signature under another webhook-id"),
+            AnotherTimestamp => ("another-timestamp", "an old right signature under the present webhook-timestamp"),
+            WithoutId => ("without-id", "checkout.paid signed with another secret, without webhook-id"),
+            WithoutTimestamp => {
+                ("without-timestamp", "checkout.paid signed with another secret, without webhook-timestamp")
+            }
+            BodyAlone => ("body-alone", "checkout.paid with a signature of the body alone"),
+            ManyWrong => ("many-wrong", "checkout.paid with a hundred wrong signatures"),
+            EmptyAmongOthers => ("empty-among-others", "checkout.paid with empty and malformed signatures"),
+            SixMinutesOld => ("six-minutes-old", "a right signature of six minutes ago, as in a replay"),
+            HourOld => ("hour-old", "a right signature of an hour ago, as in a replay"),
+            YearOld => ("year-old", "a right signature of a year ago, as in a replay"),
+            SixMinutesAhead => ("six-minutes-ahead", "a right signature of six minutes ahead"),
+            HourAhead => ("hour-ahead", "a right signature of an hour ahead"),
+            TimestampText => ("timestamp-text", "a timestamp that is no number, rightly signed"),
+            TimestampNegative => ("timestamp-negative", "a negative timestamp, rightly signed"),
+            TimestampEmpty => ("timestamp-empty", "no timestamp, with a right signature of the empty one"),
+            TimestampMilliseconds => ("timestamp-milliseconds", "a timestamp in milliseconds, rightly signed"),
+        }
+    }
+
+    /// The request. Signatures that are right in part are made with the shop's secret, as a replay has one.
+    pub(crate) fn message(self, event: &Event, secret: &str) -> Message {
+        let (id, body, now) = (event.id.as_str(), event.body.as_slice(), now_s().to_string());
+        let (right, wrong) = (key_of(secret), key_of(&new_secret()));
+        let of = |key: &[u8]| sign(key, id, &now, body);
+        let plain = |signature: &str| Message::new(id, &now, signature, body);
+        let at = |timestamp: &str| Message::new(id, timestamp, &sign(&right, id, timestamp, body), body);
+        match self {
+            Forgery::None => plain(""),
+            Empty => plain("v1,"),
+            AnotherSecret => plain(&of(&wrong)),
+            EmptySecret => plain(&of(&[])),
+            SecretAsText => plain(&of(b"whsec_")),
+            Truncated => plain(&of(&right)[..25]),
+            Version2 => plain(&of(&right).replace("v1,", "v2,")),
+            WithoutVersion => plain(of(&wrong).trim_start_matches("v1,")),
+            Hexadecimal => plain(&format!("v1,{}", "0f".repeat(32))),
+            AnotherBody => {
+                let harmless = event.altered(|event| event["type"] = "payment.created".into());
+                plain(&sign(&right, id, &now, &harmless.body))
+            }
+            AnotherId => plain(&sign(&right, &new_id(), &now, body)),
+            AnotherTimestamp => plain(&sign(&right, id, &(now_s() - 86_400).to_string(), body)),
+            WithoutId => Message::new("", &now, &of(&wrong), body),
+            WithoutTimestamp => Message::new(id, "", &of(&wrong), body),
+            BodyAlone => {
+                let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &right);
+                plain(&format!("v1,{}", STANDARD.encode(ring::hmac::sign(&key, body))))
+            }
+            ManyWrong => plain(&vec![of(&wrong); 100].join(" ")),
+            EmptyAmongOthers => plain("v1, v1 ,v1 v1,= v1,AAAA v0,"),
+            SixMinutesOld => at(&(now_s() - 360).to_string()),
+            HourOld => at(&(now_s() - 3600).to_string()),
+            YearOld => at(&(now_s() - 31_536_000).to_string()),
+            SixMinutesAhead => at(&(now_s() + 360).to_string()),
+            HourAhead => at(&(now_s() + 3600).to_string()),
+            TimestampText => at("now"),
+            TimestampNegative => at(&format!("-{now}")),
+            TimestampEmpty => at(""),
+            TimestampMilliseconds => at(&format!("{now}000")),
+        }
+    }
+}
+
+/// A signature that must be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Genuine {
+    NewSecretFirst,
+    NewSecretSecond,
+    UnknownVersionFirst,
+    HalfAMinuteOld,
+    HalfAMinuteAhead,
+    SpacesInBody,
+}
+
+/// All of them.
+pub(crate) const GENUINE: [Genuine; 6] = [
+    Genuine::NewSecretFirst,
+    Genuine::NewSecretSecond,
+    Genuine::UnknownVersionFirst,
+    Genuine::HalfAMinuteOld,
+    Genuine::HalfAMinuteAhead,
+    Genuine::SpacesInBody,
+];
+
+impl Genuine {
+    pub(crate) fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    pub(crate) fn text(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NewSecretFirst => {
+                ("rotation-first", "two signatures while the secret is replaced: the first one is right")
+            }
+            Self::NewSecretSecond => {
+                ("rotation-second", "two signatures while the secret is replaced: the second one is right")
+            }
+            Self::UnknownVersionFirst => {
+                ("unknown-version-first", "a signature of an unknown version before the right one")
+            }
+            Self::HalfAMinuteOld => ("half-a-minute-old", "clocks differ by half a minute: the event is older"),
+            Self::HalfAMinuteAhead => {
+                ("half-a-minute-ahead", "clocks differ by half a minute: the event is of the future")
+            }
+            Self::SpacesInBody => ("spaces-in-body", "a body with line breaks and spaces, which the signature covers"),
+        }
+    }
+
+    pub(crate) fn message(self, event: &Event, secret: &str) -> Message {
+        let (id, body, now) = (event.id.as_str(), event.body.as_slice(), now_s().to_string());
+        let right = sign(&key_of(secret), id, &now, body);
+        let wrong = sign(&key_of(&new_secret()), id, &now, body);
+        match self {
+            Self::NewSecretFirst => Message::new(id, &now, &format!("{right} {wrong}"), body),
+            Self::NewSecretSecond => Message::new(id, &now, &format!("{wrong} {right}"), body),
+            Self::UnknownVersionFirst => Message::new(id, &now, &format!("v1a,{} {right}", "A".repeat(86)), body),
+            Self::HalfAMinuteOld => Message::signed_at(event, secret, now_s() - 30),
+            Self::HalfAMinuteAhead => Message::signed_at(event, secret, now_s() + 30),
+            Self::SpacesInBody => {
+                let body = serde_json::to_vec_pretty(&event.value()).unwrap_or_default();
+                Message::signed(&Event { id: event.id.clone(), body }, secret)
+            }
+        }
+    }
+}
