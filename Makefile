@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
+.PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops certify
 .PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against lint release-check docs pictures
 
 # Where cargo puts what it builds for development.
@@ -74,6 +74,11 @@ test-swift: ## The Swift package and its example, warnings as errors; on Debian,
 test-shops: ## The small shops that use the server, in Python, Node, PHP and Java: a payer pays in each
 	@scripts/ci/ensure-tools cargo cc python3 node npm php javac curl
 	scripts/shops/test
+
+certify: export KASSA_CERTIFY_ALL = $(if $(ALL),1)
+certify: ## kassa-certify on two of the example shops and on a few copies with a mistake each; ALL=1 on all of them, an hour
+	@scripts/ci/ensure-tools cargo cc python3 node npm php javac
+	scripts/shops/certify
 
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
 soak: export KASSA_PROCESS_SCHEDULES = $(or $(PROCESS_SCHEDULES),2000)

@@ -89,6 +89,7 @@ SUITES = [
     ),
     python("python-others", "bindings/python-sandbox bindings/python-server sandbox/openapi-tests server/openapi-tests", 0.9),
     Suite("shops", "scripts/shops/test", 0.6, ("build", "environments")),
+    Suite("certify", "scripts/shops/certify", 0.5, ("build", "environments")),
     Suite("rust-others", f"scripts/ci/rust-tests run-others {' '.join(programs for _, programs, _ in RUST)}", 0.9, ("build",)),
     Suite("rust-documentation", "cargo test --locked --workspace --doc", 1.0, ("build",), alone=("cargo",)),
     # A phone's build: no sandbox, no bindings.

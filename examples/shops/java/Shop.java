@@ -41,7 +41,9 @@ class Shop {
         var isSigned = given.anyMatch(one -> java.security.MessageDigest.isEqual(right.getBytes(), one.getBytes()));
         if (!isSigned || Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(at)) > 300) return "401";
         var order = member(body, "reference"); // In a database: one transaction, with a unique index over `seen`.
-        var isPaid = orders.containsKey(order) && seen.add(id) && member(body, "type").equals("checkout.paid");
+        // For its price: another shop of the same server could have used the same reference.
+        var isWhole = member(body, "amount").equals("390") && member(body, "currency").equals("KGS");
+        var isPaid = orders.containsKey(order) && isWhole && member(body, "type").equals("checkout.paid") && seen.add(id);
         if (isPaid && !"delivered".equals(orders.put(order, "delivered"))) System.out.println("deliver " + order);
         return orders.containsKey(order) ? "200" : "404"; // What is not taken comes again.
     }

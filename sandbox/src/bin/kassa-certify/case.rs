@@ -183,7 +183,12 @@ impl Case {
     }
 
     pub(crate) fn payment(&self, number: &str) -> Played<Payment> {
-        self.stage.backend.sandbox.payment(number).ok_or_else(|| format!("the sandbox has no payment {number}"))
+        let known = |payment: &Payment| {
+            let numbers = [Some(&payment.order_number), Some(&payment.gateway_number), payment.transaction_id.as_ref()];
+            numbers.into_iter().flatten().any(|known| known == number)
+        };
+        let found = self.stage.backend.sandbox.payments().into_iter().find(known);
+        found.ok_or_else(|| format!("the sandbox has no payment {number}"))
     }
 
     /// The gateway reports something else about a payment from now on.
@@ -408,6 +413,13 @@ impl Case {
         }
         let last = self.stage.shop.last_lines();
         self.lose(Loss::ShopDown, format!("it ended; its last lines:\n{last}"));
+        self.stage.shop.kill().await;
+        self.stage.shop.start().await
+    }
+
+    /// `kill -9`, and a new start.
+    pub(crate) async fn restart(&mut self) -> Played {
+        self.say("the shop is killed, and started again");
         self.stage.shop.kill().await;
         self.stage.shop.start().await
     }

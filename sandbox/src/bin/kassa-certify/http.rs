@@ -31,7 +31,9 @@ pub(crate) fn client() -> Result<Client, String> {
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots)
         .with_no_client_auth();
+    // No idle connections: a shop may close them, and a request on one that is being closed would fail.
     let builder = Client::builder().tls_backend_preconfigured(tls).redirect(redirect::Policy::none()).no_proxy();
+    let builder = builder.pool_max_idle_per_host(0);
     builder.timeout(ANSWER_LIMIT).build().map_err(|error| error.to_string())
 }
 

@@ -9,6 +9,7 @@ mod http;
 mod options;
 mod report;
 mod run;
+mod server_process;
 mod shop;
 mod situations;
 

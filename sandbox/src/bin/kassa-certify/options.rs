@@ -278,3 +278,69 @@ fn url_problem(name: &str, url: &str) -> Option<String> {
     let is_url = Url::parse(&plain).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     (!is_url).then(|| format!("{name} must be an http or https URL; it is {url}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> Options {
+        Options {
+            order: Some("POST http://127.0.0.1:{port}/orders".to_owned()),
+            events: Some("http://127.0.0.1:{port}/events".to_owned()),
+            state: Some("http://127.0.0.1:{port}/orders/{reference}".to_owned()),
+            delivered: Some("/state = delivered".to_owned()),
+            ..Options::default()
+        }
+    }
+
+    #[test]
+    fn whole_settings_have_no_problem() {
+        assert_eq!(whole().problems(8000), [""; 0]);
+        let of_return = Options { state: Some("{return_url}".to_owned()), ..whole() };
+        assert_eq!(of_return.problems(8000), [""; 0]);
+    }
+
+    #[test]
+    fn every_problem_names_its_setting() {
+        let wrong = Options {
+            order: Some("post 127.0.0.1/orders".to_owned()),
+            events: None,
+            state_command: Some("cat state".to_owned()),
+            delivered: Some("/state".to_owned()),
+            reference: Some("id".to_owned()),
+            deliveries_line: Some("deliver {reference}".to_owned()),
+            env: vec!["PORT".to_owned()],
+            skip: vec!["paid".to_owned()],
+            jobs: Some(0),
+            wait: Some(0.0),
+            ..whole()
+        };
+        let problems = wrong.problems(8000);
+        let names: Vec<&str> = problems.iter().filter_map(|problem| problem.split(' ').next()).collect();
+        let expected =
+            ["order", "events", "state", "delivered", "reference", "deliveries_file", "jobs", "wait", "env", "skip"];
+        assert_eq!(names, expected, "{problems:#?}");
+    }
+
+    #[test]
+    fn flag_overrides_the_file() {
+        let file: Options = toml::from_str("jobs = 2\nwait = 3.0\nenv = [\"A=1\"]\nonly = [\"paid\"]").expect("TOML");
+        let flags = Options { jobs: Some(9), env: vec!["A=2".to_owned()], ..Options::default() };
+        let merged = file.overridden_by(flags);
+        assert_eq!((merged.jobs, merged.wait), (Some(9), Some(3.0)));
+        assert_eq!(merged.env, ["A=1", "A=2"]);
+        assert_eq!(merged.only, ["paid"]);
+    }
+
+    #[test]
+    fn unknown_setting_of_a_file_is_refused() {
+        let error = toml::from_str::<Options>("ordr = \"POST http://127.0.0.1\"").err().expect("refused");
+        assert!(error.to_string().contains("ordr"), "{error}");
+    }
+
+    #[test]
+    fn skipped_situation_has_its_reason() {
+        let options = Options { skip: vec!["shop-killed: no database: an example".to_owned()], ..whole() };
+        assert_eq!(options.skipped()["shop-killed"], "no database: an example");
+    }
+}

@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 31] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -44,6 +44,7 @@ const FILES: [(&str, &str); 30] = [
     ("examples/rust/src/bin/first_program.rs", "examples/rust/tests/first_program.rs"),
     ("examples/rust/src/bin/flows/", "examples/rust/tests/flows.rs"),
     ("examples/shops/curl/", "examples/shops/tests/test_curl.py"),
+    ("examples/shops/python/certify.toml", "examples/shops/tests/certify/test_certify.py"),
     ("examples/shops/", "examples/shops/tests/test_shops.py"),
     ("examples/swift/checkout/Sources/checkout/", "examples/swift/checkout/Tests/CheckoutTests/CheckoutTests.swift"),
     ("examples/swift/server-shop/Sources/", "examples/swift/server-shop/Tests/ServerShopTests/ShopTests.swift"),
@@ -55,7 +56,7 @@ const FILES: [(&str, &str); 30] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 54] = [
+const BLOCKS: [(&str, &str, usize, &str); 56] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 10, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -72,6 +73,8 @@ const BLOCKS: [(&str, &str, usize, &str); 54] = [
     ("bindings/swift/README.md", "swift", 1, "bindings/swift/Tests/KassaSandboxTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 6, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
+    ("docs/certify.md", "sh", 1, "scripts/shops/certify"),
+    ("docs/certify.md", "yaml", 1, "needs a runner of GitHub's"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/compose.md", "sh", 2, "needs Docker and an image"),
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/tests.rs"),

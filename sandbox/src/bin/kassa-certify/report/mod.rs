@@ -85,3 +85,46 @@ impl Report {
         parts.join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{options::Behind, situations};
+
+    fn report_of(verdicts: &[Verdict]) -> Report {
+        let situations = situations::all(Behind::Server);
+        let outcomes = situations.into_iter().zip(verdicts).map(|(situation, verdict)| Outcome {
+            situation,
+            verdict: *verdict,
+            losses: if *verdict == Verdict::Lost {
+                vec![(Loss::DeliveredTwice, "order <1> & \"2\"".to_owned())]
+            } else {
+                Vec::new()
+            },
+            remarks: Vec::new(),
+            log: vec!["a step\u{7}".to_owned()],
+            time: Duration::from_millis(1500),
+        });
+        Report { outcomes: outcomes.collect(), time: Duration::from_secs(3), counts_deliveries: true }
+    }
+
+    #[test]
+    fn a_loss_weighs_more_than_what_was_not_played() {
+        use Verdict::{Broken, Lost, Passed, Skipped};
+        assert_eq!(report_of(&[Passed, Skipped]).exit_code(), 0);
+        assert_eq!(report_of(&[Passed, Broken]).exit_code(), 2);
+        assert_eq!(report_of(&[Broken, Lost]).exit_code(), 1);
+    }
+
+    #[test]
+    fn reports_escape_what_they_show() {
+        let report = report_of(&[Verdict::Lost, Verdict::Passed]);
+        let xml = junit::report(&report);
+        assert!(xml.contains("message=\"delivered twice: order &lt;1&gt; &amp; &quot;2&quot;\""), "{xml}");
+        assert!(!xml.contains('\u{7}') && xml.matches("<testcase ").count() == 2, "{xml}");
+        let page = html::report(&report);
+        assert!(page.contains("delivered twice") && page.contains("a step"), "{page}");
+        let text = text::report(&report);
+        assert!(text.contains("delivered twice: 1 situations") && text.contains("something lost in 1"), "{text}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The situations, a product of kinds, ways to pay and variants. Each kind is one function; the tables name its variants.
 
+pub(crate) mod gateway;
 pub(crate) mod server;
 pub(crate) mod signatures;
 
@@ -13,6 +14,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) enum Script {
     Server(server::Script),
+    Gateway(gateway::Script),
 }
 
 /// A situation: its name, what it is, and how it is played.
@@ -34,6 +36,7 @@ impl Situation {
     pub(crate) async fn play(&self, case: &mut Case) -> Played {
         match &self.script {
             Script::Server(script) => server::play(case, script).await,
+            Script::Gateway(script) => gateway::play(case, script).await,
         }
     }
 }
@@ -42,7 +45,7 @@ impl Situation {
 pub(crate) fn all(behind: Behind) -> Vec<Situation> {
     match behind {
         Behind::Server => server::all(),
-        Behind::Gateway => Vec::new(),
+        Behind::Gateway => gateway::all(),
     }
 }
 

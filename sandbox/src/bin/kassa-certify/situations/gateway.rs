@@ -1,0 +1,563 @@
+//! Situations of a shop that calls the gateway by itself. Callbacks are not signed, so the shop may deliver only after the gateway's status
+//! says so: a forged callback or return proves nothing.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{Script as Any, Situation};
+use crate::{
+    backend::{Lie, Trouble},
+    case::{Case, Loss, Order, Played, Truth},
+    event::{Event, Message},
+    http::{self, BreakOff},
+};
+
+/// How copies of a callback arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copies {
+    One,
+    AfterEachOther,
+    AtOnce(usize),
+}
+
+/// Where the shop is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Killed {
+    BeforePayment,
+    BeforeCallback,
+    DuringCallback,
+    AfterCallback,
+    BetweenCopies,
+}
+
+/// How a situation is played.
+#[derive(Clone, Debug)]
+pub(crate) enum Script {
+    Paid {
+        copies: Copies,
+        comes_back: bool,
+    },
+    Declined,
+    Late(Duration),
+    /// A callback with an older status after the one of the charge.
+    Stale(&'static str),
+    Forged(usize),
+    Body(usize),
+    AnotherOrder {
+        both_paid: bool,
+    },
+    Returned(usize),
+    /// The status reports something else about a payment.
+    Mismatch {
+        member: &'static str,
+        value: Value,
+    },
+    /// The status fails while the callback arrives.
+    StatusDown(Lie),
+    Unreported {
+        comes_back: bool,
+    },
+    Crowd {
+        count: usize,
+        pays: usize,
+    },
+    BrokenOff(BreakOff),
+    Killed(Killed),
+    Opening(Trouble),
+}
+
+/// Callbacks about an unpaid order: what an attacker posts who knows the address.
+const FORGED: [(&str, &str); 9] = [
+    (
+        "charge",
+        r#"{"orderNumber":"{number}","amount":{amount},"currency":"KGS","status":"CHARGE","dateCreated":"2026-01-01T00:00:00","provider":"Cards"}"#,
+    ),
+    (
+        "own-reference",
+        r#"{"orderNumber":"{reference}","amount":{amount},"currency":"KGS","status":"CHARGE","dateCreated":"2026-01-01T00:00:00","provider":"Cards"}"#,
+    ),
+    ("lower-case", r#"{"orderNumber":"{number}","amount":{amount},"status":"charge","provider":"Cards"}"#),
+    ("success", r#"{"orderNumber":"{number}","amount":{amount},"status":"Success","provider":"MBank"}"#),
+    (
+        "payment-success",
+        r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"{number}","status":"CHARGE","amount":{amount}}}"#,
+    ),
+    ("amount-text", r#"{"orderNumber":"{number}","amount":"{amount}","status":"CHARGE","provider":"MegaPay"}"#),
+    ("qr", r#"{"transaction_id":"{number}","amount":{amount},"status":"CHARGE","requisite":"0700"}"#),
+    ("form", "orderNumber={number}&amount={amount}&status=CHARGE&provider=Cards"),
+    (
+        "more-money",
+        r#"{"orderNumber":"{number}","amount":1000000,"currency":"KGS","status":"CHARGE","provider":"Cards"}"#,
+    ),
+];
+/// Bodies that are no callback.
+const BODIES: [(&str, &str); 10] = [
+    ("empty", ""),
+    ("not-json", "CHARGE"),
+    ("list", "[]"),
+    ("null", "null"),
+    ("empty-object", "{}"),
+    ("number-as-order", r#"{"orderNumber":17,"amount":390,"status":"CHARGE"}"#),
+    ("order-null", r#"{"orderNumber":null,"status":"CHARGE"}"#),
+    ("deep", ""),
+    ("large", ""),
+    ("not-utf8", ""),
+];
+/// Queries with which a payer opens the return page without having paid.
+const RETURNS: [(&str, &str, bool); 6] = [
+    ("plain", "", false),
+    ("code", "statusCode=200", false),
+    ("order-and-code", "OrderNumber={number}&statusCode=200", false),
+    ("own-reference", "OrderNumber={reference}&statusCode=200&status=CHARGE", false),
+    ("status", "status=paid&success=true", false),
+    ("form", "OrderNumber={number}&statusCode=200", true),
+];
+
+/// All of them.
+pub(crate) fn all() -> Vec<Situation> {
+    let mut list = Vec::new();
+    let mut add = |id: &str, text: String, script: Script| {
+        let is_alone = matches!(script, Script::Killed(_));
+        list.push(Situation { id: id.to_owned(), text, script: Any::Gateway(script), is_alone });
+    };
+    add(
+        "paid/comes-back",
+        "a payer pays and comes back".to_owned(),
+        Script::Paid { copies: Copies::One, comes_back: true },
+    );
+    add(
+        "page-closed/callback",
+        "a payer pays and never comes back".to_owned(),
+        Script::Paid { copies: Copies::One, comes_back: false },
+    );
+    add("declined/callback", "a payment is declined".to_owned(), Script::Declined);
+    for (copies, name, text) in [
+        (Copies::AfterEachOther, "after-each-other", "three times, one after the other"),
+        (Copies::AtOnce(2), "two-at-once", "twice at the same time"),
+        (Copies::AtOnce(8), "eight-at-once", "eight times at the same time"),
+    ] {
+        for comes_back in [false, true] {
+            let (suffix, also) = if comes_back { ("-and-return", ", and the payer comes back") } else { ("", "") };
+            add(
+                &format!("callback-twice/{name}{suffix}"),
+                format!("the callback of a charge arrives {text}{also}"),
+                Script::Paid { copies, comes_back },
+            );
+        }
+    }
+    for seconds in [1, 3, 6] {
+        add(
+            &format!("callback-late/{seconds}s"),
+            format!("the callback arrives {seconds} s late, and the payer looks meanwhile"),
+            Script::Late(Duration::from_secs(seconds)),
+        );
+    }
+    for status in ["CREATED", "PENDING", "Reject", "ON_HOLD"] {
+        add(
+            &format!("out-of-order/{}", status.to_lowercase().replace('_', "-")),
+            format!("a callback with {status} arrives after that of the charge"),
+            Script::Stale(status),
+        );
+    }
+    for (index, (name, _)) in FORGED.iter().enumerate() {
+        add(
+            &format!("forged-callback/{name}"),
+            format!("somebody posts a callback about an unpaid order ({name})"),
+            Script::Forged(index),
+        );
+    }
+    for (index, (name, _)) in BODIES.iter().enumerate() {
+        add(
+            &format!("no-callback-body/{name}"),
+            format!("somebody posts a body that is no callback ({name})"),
+            Script::Body(index),
+        );
+    }
+    for both_paid in [false, true] {
+        let name = if both_paid { "both-paid" } else { "one-paid" };
+        add(
+            &format!("another-order/{name}"),
+            "the callback of one order arrives at the address of another one".to_owned(),
+            Script::AnotherOrder { both_paid },
+        );
+    }
+    for (index, (name, query, _)) in RETURNS.iter().enumerate() {
+        add(
+            &format!("forged-return/{name}"),
+            format!("a payer opens the return page without paying, with \"{query}\""),
+            Script::Returned(index),
+        );
+    }
+    for (member, value, name) in [
+        ("amount", json!(1), "less"),
+        ("amount", json!(0), "nothing"),
+        ("amount", json!(1_000_000), "more"),
+        ("currency", json!("USD"), "currency"),
+        ("orderNumber", json!("ANOTHER-1"), "order"),
+        ("status", json!("ON_HOLD"), "unknown-status"),
+        ("status", json!("PENDING"), "pending"),
+    ] {
+        add(
+            &format!("mismatch/{name}"),
+            format!("the gateway's status has another {member}: {value}"),
+            Script::Mismatch { member, value },
+        );
+    }
+    for (lie, name) in
+        [(Lie::Status(500), "500"), (Lie::Status(503), "503"), (Lie::Status(401), "401"), (Lie::Garbage, "not-json")]
+    {
+        add(
+            &format!("status-down/{name}"),
+            format!("the gateway's status fails ({name}) when the callback arrives, and works again later"),
+            Script::StatusDown(lie),
+        );
+    }
+    for comes_back in [true, false] {
+        let name = if comes_back { "payer-returns" } else { "page-closed" };
+        add(
+            &format!("no-callback/{name}"),
+            format!("a payment is charged, and no callback ever arrives ({name})"),
+            Script::Unreported { comes_back },
+        );
+    }
+    for (count, pays) in [(2, 1), (2, 2), (5, 3), (8, 8)] {
+        add(
+            &format!("payers-at-once/{pays}-of-{count}"),
+            format!("{count} orders at once, {pays} are paid"),
+            Script::Crowd { count, pays },
+        );
+    }
+    for (how, name, text) in [
+        (BreakOff::InBody, "in-body", "the connection of the callback breaks in the middle of the body"),
+        (BreakOff::InHead, "in-head", "the connection of the callback breaks in the middle of the head"),
+        (BreakOff::BeforeAnswer, "answer-lost", "the shop's answer to the callback is lost"),
+        (BreakOff::Slowly, "slowly", "the callback arrives in pieces"),
+    ] {
+        add(&format!("broken-off/{name}"), format!("{text}, and it is sent again"), Script::BrokenOff(how));
+    }
+    for (killed, name, text) in [
+        (Killed::BeforePayment, "before-payment", "between the order and the payment"),
+        (Killed::BeforeCallback, "before-callback", "between the payment and its callback"),
+        (Killed::DuringCallback, "during-callback", "while it takes the callback, which is sent again"),
+        (Killed::AfterCallback, "after-callback", "after it took the callback"),
+        (Killed::BetweenCopies, "between-copies", "between two copies of the callback"),
+    ] {
+        add(
+            &format!("shop-killed/{name}"),
+            format!("the shop is killed {text}, and started again"),
+            Script::Killed(killed),
+        );
+    }
+    for (trouble, name, text) in [
+        (Trouble::Refused(503), "refused-503", "answers 503"),
+        (Trouble::Refused(500), "refused-500", "answers 500"),
+        (Trouble::Refused(401), "refused-401", "answers 401"),
+        (Trouble::Refused(429), "refused-429", "answers 429"),
+        (Trouble::AnswerLost, "answer-lost", "makes the payment, and its answer is lost"),
+        (Trouble::Garbage, "not-json", "answers something that is not JSON"),
+        (Trouble::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
+    ] {
+        add(
+            &format!("opening/{name}"),
+            format!("the gateway {text} when the shop starts a payment"),
+            Script::Opening(trouble),
+        );
+    }
+    list
+}
+
+pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
+    match script {
+        Script::Paid { copies, comes_back } => paid(case, *copies, *comes_back).await,
+        Script::Declined => declined(case).await,
+        Script::Late(pause) => late(case, *pause).await,
+        Script::Stale(status) => stale(case, status).await,
+        Script::Forged(index) => forged(case, *index).await,
+        Script::Body(index) => body(case, *index).await,
+        Script::AnotherOrder { both_paid } => another_order(case, *both_paid).await,
+        Script::Returned(index) => returned(case, *index).await,
+        Script::Mismatch { member, value } => mismatch(case, member, value).await,
+        Script::StatusDown(lie) => status_down(case, lie).await,
+        Script::Unreported { comes_back } => unreported(case, *comes_back).await,
+        Script::Crowd { count, pays } => crowd(case, *count, *pays).await,
+        Script::BrokenOff(how) => broken_off(case, *how).await,
+        Script::Killed(killed) => shop_killed(case, *killed).await,
+        Script::Opening(trouble) => opening(case, *trouble).await,
+    }
+}
+
+/// The payer pays; the callback of the charge, which the shop does not get yet.
+async fn pay(case: &mut Case, order: &Order) -> Played<Event> {
+    case.charge(&order.opened.id).await?;
+    callback(case, order, "CHARGE").await
+}
+
+async fn callback(case: &Case, order: &Order, status: &str) -> Played<Event> {
+    if order.opened.callback_url.is_empty() {
+        return Err("the shop names no callback URL".to_owned());
+    }
+    let key = case.stage.backend.callback_key(&order.opened.id);
+    case.stage.backend.report(&key, |callback| callback.value()["status"] == status).await
+}
+
+fn message(body: &[u8]) -> Message {
+    let kind = if body.starts_with(b"orderNumber=") { "application/x-www-form-urlencoded" } else { "application/json" };
+    Message { headers: vec![("content-type".to_owned(), kind.to_owned())], body: body.to_vec() }
+}
+
+/// Posts a callback to where the shop wants it.
+async fn post(case: &mut Case, order: &Order, what: &str, body: &[u8]) -> bool {
+    let answer = case.post_to(&order.opened.callback_url, what, &message(body)).await;
+    answer.is_ok_and(|status| (200..300).contains(&status))
+}
+
+/// The gateway sends a callback until the shop answers 2xx.
+async fn deliver(case: &mut Case, order: &Order, callback: &Event) -> bool {
+    for attempt in 0..4 {
+        if post(case, order, "the callback", &callback.body).await {
+            return true;
+        }
+        sleep(Duration::from_millis(200 * (attempt + 1))).await;
+    }
+    false
+}
+
+fn filled(case: &Case, text: &str, order: &Order) -> String {
+    let number =
+        case.payment(&order.opened.id).map_or_else(|_| order.opened.id.clone(), |payment| payment.order_number);
+    let text = text.replace("{number}", &number).replace("{reference}", &order.opened.reference);
+    text.replace("{amount}", &order.opened.amount)
+}
+
+async fn paid(case: &mut Case, copies: Copies, comes_back: bool) -> Played {
+    let order = case.order().await?;
+    case.open_return(&order, "", None, false).await?;
+    let callback = pay(case, &order).await?;
+    let body = message(&callback.body);
+    if comes_back {
+        let query = filled(case, "OrderNumber={number}&statusCode=200", &order);
+        case.open_return(&order, &query, None, true).await?;
+    }
+    match copies {
+        Copies::One => {}
+        Copies::AfterEachOther => {
+            for _ in 0..2 {
+                deliver(case, &order, &callback).await;
+            }
+        }
+        Copies::AtOnce(count) => case.post_all_to(&order.opened.callback_url, "the callback", vec![body; count]).await,
+    }
+    deliver(case, &order, &callback).await;
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn declined(case: &mut Case) -> Played {
+    let order = case.order().await?;
+    case.stage.backend.decline(&order.opened.id).await?;
+    case.say("the gateway declines the payment");
+    let callback = callback(case, &order, "Reject").await?;
+    deliver(case, &order, &callback).await;
+    case.open_return(&order, "statusCode=200", None, false).await?;
+    case.expect(&order, Truth::Unpaid).await
+}
+
+async fn late(case: &mut Case, pause: Duration) -> Played {
+    let order = case.order().await?;
+    let callback = pay(case, &order).await?;
+    sleep(pause).await;
+    case.open_return(&order, "statusCode=200", None, true).await?;
+    deliver(case, &order, &callback).await;
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn stale(case: &mut Case, status: &str) -> Played {
+    let order = case.order().await?;
+    let callback = pay(case, &order).await?;
+    deliver(case, &order, &callback).await;
+    let mut older = callback.value();
+    older["status"] = status.into();
+    post(case, &order, &format!("a callback with {status}"), older.to_string().as_bytes()).await;
+    deliver(case, &order, &callback).await;
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn forged(case: &mut Case, index: usize) -> Played {
+    let (name, text) = FORGED[index];
+    let order = case.order().await?;
+    let body = filled(case, text, &order);
+    post(case, &order, &format!("a forged callback ({name})"), body.as_bytes()).await;
+    case.open_return(&order, "statusCode=200", None, false).await?;
+    case.check_shop().await?;
+    case.expect(&order, Truth::Unpaid).await
+}
+
+async fn body(case: &mut Case, index: usize) -> Played {
+    let (name, text) = BODIES[index];
+    let order = case.order().await?;
+    let body = match name {
+        "deep" => "[".repeat(50_000).into_bytes(),
+        "large" => format!("{{\"status\":\"CHARGE\",\"x\":\"{}\"}}", "x".repeat(1_000_000)).into_bytes(),
+        "not-utf8" => [b"{\"status\":\"CHARGE\",\"x\":\"".as_slice(), &[0xff, 0xfe, 0x00], b"\"}"].concat(),
+        _ => text.as_bytes().to_vec(),
+    };
+    post(case, &order, &format!("a body that is no callback ({name})"), &body).await;
+    case.check_shop().await?;
+    case.expect(&order, Truth::Unpaid).await
+}
+
+async fn another_order(case: &mut Case, both_paid: bool) -> Played {
+    let (first, second) = (case.order().await?, case.order().await?);
+    let callback = pay(case, &first).await?;
+    post(case, &second, "the callback of the first order, at the address of the second one", &callback.body).await;
+    if both_paid {
+        let own = pay(case, &second).await?;
+        post(case, &first, "the callback of the second order, at the address of the first one", &own.body).await;
+        deliver(case, &second, &own).await;
+    }
+    deliver(case, &first, &callback).await;
+    case.expect(&first, Truth::Paid).await?;
+    case.expect(&second, if both_paid { Truth::Paid } else { Truth::Unpaid }).await
+}
+
+async fn returned(case: &mut Case, index: usize) -> Played {
+    let (_, query, is_form) = RETURNS[index];
+    let order = case.order().await?;
+    let query = filled(case, query, &order);
+    let (query, form) = if is_form { ("", Some(query.as_str())) } else { (query.as_str(), None) };
+    case.open_return(&order, query, form, false).await?;
+    case.open_return(&order, "", None, false).await?;
+    case.expect(&order, Truth::Unpaid).await
+}
+
+async fn mismatch(case: &mut Case, member: &'static str, value: &Value) -> Played {
+    let order = case.order().await?;
+    case.lie(&order.opened.id, Some(&Lie::Member(member, value.clone())))?;
+    let callback = pay(case, &order).await?;
+    case.say(format!("the gateway's status has {member} {value}"));
+    let mut altered = callback.value();
+    altered[member] = value.clone();
+    post(case, &order, "the same in the callback", altered.to_string().as_bytes()).await;
+    post(case, &order, "the callback", &callback.body).await;
+    case.open_return(&order, "statusCode=200", None, false).await?;
+    case.expect(&order, Truth::Unpaid).await
+}
+
+async fn status_down(case: &mut Case, lie: &Lie) -> Played {
+    let order = case.order().await?;
+    let callback = pay(case, &order).await?;
+    case.lie(&order.opened.id, Some(lie))?;
+    let mut is_taken = post(case, &order, "the callback, while the status fails", &callback.body).await;
+    case.open_return(&order, "statusCode=200", None, true).await?;
+    case.lie(&order.opened.id, None)?;
+    case.say("the status works again");
+    if !is_taken {
+        is_taken = deliver(case, &order, &callback).await;
+    }
+    case.say(if is_taken { "the gateway sends the callback no more" } else { "the shop does not take the callback" });
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn unreported(case: &mut Case, comes_back: bool) -> Played {
+    let order = case.order().await?;
+    pay(case, &order).await?;
+    if comes_back {
+        let query = filled(case, "OrderNumber={number}&statusCode=200", &order);
+        case.open_return(&order, &query, None, true).await?;
+    }
+    match case.stage.shop.options.asks_within {
+        None => {
+            if !case.is_asked(&order, Duration::ZERO).await {
+                let remark = "the shop does not ask the gateway: without a callback nobody would deliver. Poll open payments, and set asks_within to have it checked";
+                case.remarks.push(remark.to_owned());
+            }
+            case.expect(&order, Truth::Open).await
+        }
+        Some(limit) => {
+            if !case.is_asked(&order, Duration::from_secs(limit)).await {
+                case.lose(
+                    Loss::PaidUndelivered,
+                    format!("no callback arrived, and the shop did not ask within {limit} s"),
+                );
+            }
+            case.expect(&order, Truth::Paid).await
+        }
+    }
+}
+
+async fn crowd(case: &mut Case, count: usize, pays: usize) -> Played {
+    let mut orders = Vec::new();
+    for _ in 0..count {
+        orders.push(case.order().await?);
+    }
+    for (index, order) in orders.iter().enumerate() {
+        if index < pays {
+            let callback = pay(case, order).await?;
+            case.post_all_to(&order.opened.callback_url, "the callback", vec![message(&callback.body); 2]).await;
+            deliver(case, order, &callback).await;
+        }
+    }
+    for (index, order) in orders.iter().enumerate() {
+        case.expect(order, if index < pays { Truth::Paid } else { Truth::Unpaid }).await?;
+    }
+    Ok(())
+}
+
+async fn broken_off(case: &mut Case, how: BreakOff) -> Played {
+    let order = case.order().await?;
+    let callback = pay(case, &order).await?;
+    let sent = message(&callback.body);
+    let ended = http::break_off(&order.opened.callback_url, &sent.headers, &sent.body, how).await;
+    case.say(format!(
+        "the connection of the callback breaks off ({})",
+        ended.map_or_else(|error| error.to_string(), |()| "as meant".to_owned())
+    ));
+    case.check_shop().await?;
+    deliver(case, &order, &callback).await;
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn shop_killed(case: &mut Case, killed: Killed) -> Played {
+    let order = case.order().await?;
+    if killed == Killed::BeforePayment {
+        case.restart().await?;
+    }
+    let callback = pay(case, &order).await?;
+    match killed {
+        Killed::BeforePayment => {}
+        Killed::BeforeCallback => {
+            case.stage.shop.kill().await;
+            post(case, &order, "the callback, while the shop is down", &callback.body).await;
+            case.stage.shop.start().await?;
+        }
+        Killed::DuringCallback => {
+            let sent = message(&callback.body);
+            let _sent =
+                http::break_off(&order.opened.callback_url, &sent.headers, &sent.body, BreakOff::BeforeAnswer).await;
+            case.restart().await?;
+        }
+        Killed::AfterCallback | Killed::BetweenCopies => {
+            deliver(case, &order, &callback).await;
+            case.restart().await?;
+        }
+    }
+    if killed != Killed::AfterCallback {
+        deliver(case, &order, &callback).await;
+    }
+    case.expect(&order, Truth::Paid).await
+}
+
+async fn opening(case: &mut Case, trouble: Trouble) -> Played {
+    let (answer, opened) = case.try_order(trouble, None).await?;
+    case.say(format!("the shop answers HTTP {} to the order", answer.status));
+    case.check_shop().await?;
+    if let Some(opened) = opened {
+        let order = Order { opened, answer: answer.text() };
+        case.expect(&order, Truth::Unpaid).await?;
+    }
+    let next = case.order().await?;
+    let callback = pay(case, &next).await?;
+    deliver(case, &next, &callback).await;
+    case.expect(&next, Truth::Paid).await
+}

@@ -1,0 +1,145 @@
+//! Situations of a shop that uses kassa-server. Where an event must deliver, the order is really paid, so that a shop that asks the server
+//! finds the same; where it must not, it is really unpaid.
+
+mod arrival;
+mod contents;
+mod payers;
+mod table;
+
+pub(crate) use table::all;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::signatures;
+use crate::{
+    backend::{Trouble, Way},
+    case::{Case, Order, Played},
+    event::Event,
+    http::BreakOff,
+};
+
+/// How copies of an event arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timing {
+    AfterEachOther,
+    AtOnce(usize),
+    /// The second one after the other events of the checkout.
+    AfterAll,
+}
+
+/// In which order events arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sequence {
+    Backwards,
+    PaidFirst,
+    AtOnce,
+    /// Everything twice.
+    TwiceOver,
+}
+
+/// Where the shop is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Killed {
+    BeforePayment,
+    BeforeEvent,
+    DuringEvent,
+    AfterEvent,
+    BetweenCopies,
+}
+
+/// What happens to the second payment of one checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overpaid {
+    InOrder,
+    SurplusFirst,
+    AtOnce,
+    ThenRefunded,
+    RefundFirst,
+}
+
+/// What happens around an end of a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Cancelled,
+    Expired,
+    /// The event of the end arrives after that of the payment.
+    CancelledEventLast,
+}
+
+/// How a situation is played.
+#[derive(Clone, Debug)]
+pub(crate) enum Script {
+    Paid(Way),
+    Closed(Way),
+    Declined { way: Way, then_paid: bool },
+    Twice { way: Way, timing: Timing, new_id: bool },
+    Late { way: Way, pause: Duration },
+    Sequence { way: Way, sequence: Sequence },
+    Forged(signatures::Forgery),
+    Genuine { way: Way, genuine: signatures::Genuine },
+    Kind { kind: &'static str, then_paid: Option<Way> },
+    Members { way: Way, members: usize },
+    Body(usize),
+    SignedBody(usize),
+    Other { member: &'static str, value: Value },
+    Reference(usize),
+    Ended { way: Way, ended: Ended },
+    Overpaid { other: Way, is_form_first: bool, overpaid: Overpaid },
+    Mismatch { way: Way, member: &'static str, value: Value },
+    Crowd { count: usize, pays: usize },
+    BrokenOff { way: Way, how: BreakOff },
+    Killed { way: Way, killed: Killed },
+    Returned(usize),
+    Unreported(Way),
+    Opening(Trouble),
+    Restored { way: Way, real: bool },
+    RestoredBackwards(Way),
+}
+
+pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
+    match script {
+        Script::Paid(way) => payers::paid(case, *way, true).await,
+        Script::Closed(way) => payers::paid(case, *way, false).await,
+        Script::Declined { way, then_paid } => payers::declined(case, *way, *then_paid).await,
+        Script::Twice { way, timing, new_id } => arrival::twice(case, *way, *timing, *new_id).await,
+        Script::Late { way, pause } => arrival::late(case, *way, *pause).await,
+        Script::Sequence { way, sequence } => arrival::sequence_of(case, *way, *sequence).await,
+        Script::Forged(forgery) => contents::forged(case, *forgery).await,
+        Script::Genuine { way, genuine } => contents::genuine_event(case, *way, *genuine).await,
+        Script::Kind { kind, then_paid } => contents::other_kind(case, kind, *then_paid).await,
+        Script::Members { way, members } => contents::unknown_members(case, *way, *members).await,
+        Script::Body(index) => contents::unsigned(case, *index).await,
+        Script::SignedBody(index) => contents::signed_body(case, *index).await,
+        Script::Other { member, value } => contents::another(case, member, value).await,
+        Script::Reference(index) => contents::another_reference(case, *index).await,
+        Script::Ended { way, ended } => payers::after_the_end(case, *way, *ended).await,
+        Script::Overpaid { other, is_form_first, overpaid } => {
+            payers::overpaid_order(case, *other, *is_form_first, *overpaid).await
+        }
+        Script::Mismatch { way, member, value } => contents::mismatch(case, *way, member, value).await,
+        Script::Crowd { count, pays } => payers::crowd(case, *count, *pays).await,
+        Script::BrokenOff { way, how } => arrival::broken_off(case, *way, *how).await,
+        Script::Killed { way, killed } => arrival::shop_killed(case, *way, *killed).await,
+        Script::Returned(index) => payers::returned(case, *index).await,
+        Script::Unreported(way) => payers::unreported(case, *way).await,
+        Script::Opening(trouble) => arrival::opening(case, *trouble).await,
+        Script::Restored { way, real: false } => arrival::reported_again(case, *way).await,
+        Script::Restored { way, real: true } => arrival::restored(case, *way).await,
+        Script::RestoredBackwards(way) => arrival::history_again(case, *way).await,
+    }
+}
+
+/// All events of an order so far; the last one is `checkout.paid`.
+async fn history(case: &mut Case, order: &Order) -> Played<Vec<Event>> {
+    case.paid_event(order).await?;
+    Ok(case.stage.backend.reported(&order.opened.reference))
+}
+
+fn filled(text: &str, order: &Order) -> String {
+    let reference = &order.opened.reference;
+    let shorter: String = reference.chars().take(reference.chars().count().saturating_sub(1)).collect();
+    let text = text.replace("{reference}", reference).replace("{amount}", &order.opened.amount);
+    text.replace("{shorter}", &shorter).replace("{capitals}", &reference.to_uppercase())
+}
