@@ -190,7 +190,7 @@ MUTANTS = [
         ("forged-event",),
         in_every_run=True,
     ),
-    Mutant("php takes signatures of any age", "php", "abs(time() - (int) $at) < 300 &&", "", ("forged-event",)),
+    Mutant("php takes signatures of any age", "php", "abs(time() - (int) $at) < 300", "true", ("forged-event",)),
     Mutant(
         "php looks first and delivers later",
         "php",
@@ -202,12 +202,11 @@ MUTANTS = [
     Mutant(
         "the direct shop believes callbacks",
         "direct",
-        "                settle(",
+        "                # What a callback says proves nothing. It is the reason to ask.\n",
         '                if json.loads(body).get("status") == "CHARGE":\n'
         "                    with database() as connection:\n"
         "                        sql = \"UPDATE orders SET state = 'delivered', deliveries = 1 WHERE id = ?\"\n"
-        '                        connection.execute(sql, (path.removeprefix("/callbacks/"),))\n'
-        "                settle(",
+        '                        connection.execute(sql, (path.removeprefix("/callbacks/"),))\n',
         ("forged-callback", "another-order", "mismatch"),
         ("no-callback-body",),
         in_every_run=True,
