@@ -20,7 +20,7 @@ class Shop {
         if (answer.statusCode() > 299) throw new Exception(answer.statusCode() + answer.body());
         return answer.body();
     }
-    static String member(String json, String name) { return json.split("\"" + name + "\":\"?", 2)[1].split("[\",}]", 2)[0]; }
+    static String member(String json, String name) { return json.split("\"" + name + "\"\\s*:\\s*\"?", 2)[1].split("[\",}]", 2)[0]; }
     // docs: end open
 
     // docs: begin buy
