@@ -9,6 +9,7 @@ import java.net.URLEncoder
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpRequest.BodyPublishers
+import java.net.http.HttpResponse
 import java.net.http.HttpResponse.BodyHandlers
 import java.time.Duration
 
@@ -34,13 +35,31 @@ internal class Admin(private val url: String, private val token: String) {
             .header("Content-Type", "application/json")
             .method(method, publisher)
             .build()
-        val answer = try {
-            client.send(request, BodyHandlers.ofString())
-        } catch (error: IOException) {
-            throw SandboxException.NotRunning("the sandbox does not answer: $error", error)
-        }
+        val answer = send(request)
         if (answer.statusCode() >= 400) throw refusal(answer.statusCode(), answer.body())
         return read(answer.body())
+    }
+
+    /** Submits a form of the payer's pages, as a browser does; the address that it leads to. */
+    fun submit(page: URI, vararg fields: Pair<String, String>): URI? {
+        val form = fields.joinToString("&") { (name, value) -> "$name=${encoded(value)}" }
+        val request = HttpRequest.newBuilder(page)
+            .timeout(PATIENCE)
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .POST(BodyPublishers.ofString(form))
+            .build()
+        val answer = send(request)
+        if (answer.statusCode() >= 400) {
+            val status = answer.statusCode()
+            throw SandboxException.Refused(status, "the payer's page refused the form, HTTP $status: ${page.path}", emptyList())
+        }
+        return answer.headers().firstValue("location").map(page::resolve).orElse(null)
+    }
+
+    private fun send(request: HttpRequest): HttpResponse<String> = try {
+        client.send(request, BodyHandlers.ofString())
+    } catch (error: IOException) {
+        throw SandboxException.NotRunning("the sandbox does not answer: $error", error)
     }
 
     /** Acts as the payer. */

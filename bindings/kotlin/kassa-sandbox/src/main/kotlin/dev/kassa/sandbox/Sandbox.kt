@@ -104,6 +104,40 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** Declines a payment that is open, as its payer would; otherwise as [approve]. */
     public fun decline(number: String): Payment = admin.decide(number, "decline")
 
+    /**
+     * Pays on a pay-form, as a payer with that wallet does: chooses it, and enters the one-time password.
+     *
+     * ```
+     * sandbox.payByForm(gateway.createPayForm(form).payFormUrl.toString())
+     * ```
+     *
+     * @param pageUrl the page's address: `payFormUrl` of the response to the create request
+     * @param phone the payer; one that is declined or has no money does not pay
+     * @return the return URL to which the payer is redirected; null if the payer stays on the gateway's page
+     * @throws SandboxException.Refused if the page refuses the payer, or the payment is decided already
+     */
+    @JvmOverloads
+    public fun payByForm(pageUrl: String, phone: TestPhone = TestPhones.MBANK_APPROVED): String? {
+        val wallet = admin.submit(URI(pageUrl), "provider" to phone.provider.word, "phone" to phone.phone)
+            ?: throw SandboxException.Refused(409, "the pay-form is decided already: ${URI(pageUrl).path}")
+        return admin.submit(wallet, "otp" to phone.otp)?.toString()
+    }
+
+    /**
+     * The environment variables with which a program talks to this sandbox: `KASSA_URL`, `KASSA_LOGIN`, `KASSA_PASSWORD`, and
+     * `KASSA_DIALECT`, a file with the dialect of its current responses. The SDK's `fromEnvironment` reads them.
+     *
+     * ```
+     * ProcessBuilder("java", "-jar", "shop.jar").apply { environment() += sandbox.environment() }.start()
+     * ```
+     */
+    public fun environment(): Map<String, String> = mapOf(
+        "KASSA_URL" to baseUrl,
+        "KASSA_LOGIN" to login,
+        "KASSA_PASSWORD" to password,
+        "KASSA_DIALECT" to DialectFiles.path(switches.read().actsAs).toString(),
+    )
+
     /** Forgets payments, requests, callbacks and faults; switches and the clock go back to those of the start. */
     public fun reset() {
         admin.ask("POST", "reset")
@@ -133,12 +167,12 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     private fun newChild(port: Int) = Child(
         Program.find(),
         listOf("--listen", "127.0.0.1:$port") + options.arguments(),
-        environment(),
+        settings(),
         options.log,
     )
 
     // Secrets go by the environment: everybody can read the arguments of a process.
-    private fun environment() = buildMap {
+    private fun settings() = buildMap {
         put("KASSA_SANDBOX_LOGIN", login)
         put("KASSA_SANDBOX_PASSWORD", password)
         put("KASSA_SANDBOX_ADMIN_TOKEN", adminToken)
@@ -175,14 +209,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         /** The dialect, in JSON, with which the SDK reads a sandbox's responses: `Dialect.fromJson(Sandbox.dialectJson())`. */
         @JvmStatic
         @JvmOverloads
-        public fun dialectJson(name: DialectName = DialectName.INTERFACE): String {
-            val file = when (name) {
-                DialectName.INTERFACE -> "sandbox-dialect.json"
-                DialectName.OTHER -> "sandbox-other-dialect.json"
-                DialectName.FINIPAY -> "sandbox-finipay-dialect.json"
-            }
-            return checkNotNull(Sandbox::class.java.getResource(file)) { "$file is not in this jar" }.readText()
-        }
+        public fun dialectJson(name: DialectName = DialectName.INTERFACE): String = DialectFiles.json(name)
     }
 }
 

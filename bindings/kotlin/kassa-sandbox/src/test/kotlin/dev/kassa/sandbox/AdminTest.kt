@@ -43,6 +43,24 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
+    fun `a payer pays by the form, once`() {
+        val page = shop.makePayForm("http://127.0.0.1:9/callback", "http://127.0.0.1:9/thanks")
+        val refused = assertThrows<SandboxException.Refused> { sandbox.payByForm(page, TestPhones.MBANK_APPROVED.copy(phone = "1")) }
+        assertEquals(400, refused.httpStatus)
+        val back = sandbox.payByForm(page)
+        assertTrue(back!!.startsWith("http://127.0.0.1:9/thanks?"), back)
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+        assertThrows<SandboxException.Refused> { sandbox.payByForm(page) }
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+    }
+
+    @Test
+    fun `a payer who is declined has not paid`() {
+        assertNull(sandbox.payByForm(shop.makePayForm("http://127.0.0.1:9/callback", "http://127.0.0.1:9/thanks"), TestPhones.MBANK_DECLINED))
+        assertFalse(sandbox.ledger().single().isCharged)
+    }
+
+    @Test
     fun `amounts of every kind are exact`() {
         shop.askForOtp("order-1")
         shop.askForPin("order-2")

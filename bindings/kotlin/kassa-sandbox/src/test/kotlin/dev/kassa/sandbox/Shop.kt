@@ -44,6 +44,13 @@ class Shop(private val sandbox: Sandbox) {
     fun makeQr(sum: Int? = null): HttpResponse<String> =
         post("/gen/qr/dynamic/data", if (sum == null) "{}" else """{"sum": $sum}""")
 
+    /** The address of the page. */
+    fun makePayForm(callbackUrl: String, returnUrl: String): String {
+        val form = """{"amount": 100.10, "serviceName": "Honey", "callbackURL": "$callbackUrl", "returnURL": "$returnUrl"}"""
+        val answer = post("/api/v1.1.0/pay-form", form).body()
+        return checkNotNull(Regex(""""payFormUrl":"([^"]+)"""").find(answer)) { answer }.groupValues[1]
+    }
+
     fun status(order: String): HttpResponse<String> =
         post("/api/v1.1.0/get-status", """{"orderNumber": "$order", "provider": "Cards"}""")
 

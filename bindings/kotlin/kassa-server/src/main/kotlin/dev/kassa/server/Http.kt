@@ -32,16 +32,6 @@ internal class Http {
         return answer.body()
     }
 
-    /** Submits a form as a browser does; the address that it leads to. */
-    fun submit(url: URI, vararg fields: Pair<String, String>): URI? {
-        val form = fields.joinToString("&") { (name, value) -> "$name=${encoded(value)}" }
-        val request = HttpRequest.newBuilder(url)
-            .timeout(PATIENCE)
-            .header("Content-Type", "application/x-www-form-urlencoded")
-            .POST(BodyPublishers.ofString(form))
-        return send(request.build()).headers().firstValue("location").map(url::resolve).orElse(null)
-    }
-
     private fun send(request: HttpRequest): HttpResponse<String> = try {
         client.send(request, BodyHandlers.ofString())
     } catch (error: IOException) {

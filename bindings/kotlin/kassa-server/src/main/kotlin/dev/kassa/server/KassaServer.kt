@@ -109,7 +109,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     public fun newApiKey(name: String): String {
         val builder = ProcessBuilder(Program.find().toString(), "keys", "new", "--name", name)
         builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
-        val made = builder.apply { take(environment(URI(child.url).port)) }.start()
+        val made = builder.apply { take(settings(URI(child.url).port)) }.start()
         val key = made.inputStream.bufferedReader().readText().trim()
         if (made.waitFor() != 0) throw KassaServerException("no API key was made: see the log")
         return key
@@ -173,13 +173,27 @@ public class KassaServer private constructor(private val options: KassaServerOpt
         }
     }
 
-    /** Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to, if any. */
+    /**
+     * Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to, if any.
+     *
+     * @throws dev.kassa.sandbox.SandboxException.Refused if the page refuses the payer, or the payment is decided already
+     */
     @JvmOverloads
-    public fun payByForm(pageUrl: String, phone: TestPhone = TestPhones.MBANK_APPROVED): String? {
-        val wallet = http.submit(URI(pageUrl), "provider" to phone.provider.word, "phone" to phone.phone)
-            ?: throw KassaServerException("the pay-form does not take this phone, or is paid already")
-        return http.submit(wallet, "otp" to phone.otp)?.toString()
-    }
+    public fun payByForm(pageUrl: String, phone: TestPhone = TestPhones.MBANK_APPROVED): String? = sandbox.payByForm(pageUrl, phone)
+
+    /**
+     * The environment variables of a shop that talks to this server: `KASSA_SERVER_URL` and `KASSA_API_KEY`, which
+     * `KassaClient.fromEnvironment` reads, and `KASSA_EVENTS_SECRET`.
+     *
+     * ```
+     * ProcessBuilder("java", "-jar", "shop.jar").apply { environment() += server.environment() }.start()
+     * ```
+     */
+    public fun environment(): Map<String, String> = mapOf(
+        "KASSA_SERVER_URL" to url,
+        "KASSA_API_KEY" to apiKey,
+        "KASSA_EVENTS_SECRET" to eventsSecret,
+    )
 
     /** Where it is. */
     override fun toString(): String = "KassaServer($url)"
@@ -196,10 +210,10 @@ public class KassaServer private constructor(private val options: KassaServerOpt
         return newChild(freePort())
     }
 
-    private fun newChild(port: Int) = Child(Program.find(), environment(port), log)
+    private fun newChild(port: Int) = Child(Program.find(), settings(port), log)
 
     // Secrets go by the environment: everybody can read the arguments of a process.
-    private fun environment(port: Int): Map<String, String> {
+    private fun settings(port: Int): Map<String, String> {
         val own = buildMap {
             put("listen", "127.0.0.1:$port")
             put("public_url", "http://127.0.0.1:$port")

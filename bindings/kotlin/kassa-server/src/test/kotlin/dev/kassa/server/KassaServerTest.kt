@@ -25,7 +25,7 @@ class KassaServerTest {
     @Test
     fun `a run has one server, with a gateway behind it, and leaves nothing`() {
         val run = EngineTestKit.engine("junit-jupiter").selectors(selectClass(Shared::class.java)).execute()
-        run.testEvents().assertStatistics { it.started(3).succeeded(3) }
+        run.testEvents().assertStatistics { it.started(4).succeeded(4) }
         assertEquals(1, Shared.addresses.size)
         for (pid in Shared.pids) assertFalse(ProcessHandle.of(pid).isPresent)
     }
@@ -71,6 +71,17 @@ class KassaServerTest {
             val another = server.newApiKey("another")
             server.ask("GET", "/v1/events", key = another)
             assertThrows<KassaServerException.Refused> { server.ask("GET", "/v1/events", key = "$another.") }
+        }
+
+        @Test
+        fun `a shop's environment has what it needs`(server: KassaServer) {
+            note(server)
+            val expected = mapOf(
+                "KASSA_SERVER_URL" to server.url,
+                "KASSA_API_KEY" to server.apiKey,
+                "KASSA_EVENTS_SECRET" to server.eventsSecret,
+            )
+            assertEquals(expected, server.environment())
         }
 
         private fun note(server: KassaServer) {
