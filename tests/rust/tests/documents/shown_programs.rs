@@ -58,7 +58,7 @@ const FILES: [(&str, &str); 31] = [
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
 const BLOCKS: [(&str, &str, usize, &str); 56] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
-    ("bindings/kotlin/README.md", "kotlin", 10, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "kotlin", 11, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
     ("bindings/kotlin/README.md", "xml", 3, "scripts/release/check-versions"),
     ("bindings/python-sandbox/README.md", "python", 2, "bindings/python-sandbox/tests/test_docs.py"),

@@ -151,6 +151,39 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): BlockingRecovery = BlockingRecovery(core.recover(policy))
 
     /**
+     * Delivers what is paid, for as long as the program runs: it recovers what is unfinished in the journal, polls it and whatever is begun
+     * meanwhile until it is decided, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```java
+     * DeliverySummary summary = gateway.deliverForever(stop, entry -> shop.deliver(entry.getNote()));
+     * System.out.println(summary);
+     * ```
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time. If it throws, it is called again after a pause that
+     *   grows ([DeliveryPolicy]); other payments go on. Nothing is lost: until it is finished, the payment comes again, also after a crash.
+     *   So **delivering twice must do no harm**. [BlockingDeliveryHandler.otherwise] hears of every other result.
+     * - **One process at a time delivers** from a journal's folder; others wait until it ends or dies. Only this worker should deliver:
+     *   request handlers of the program just create payments.
+     * - Errors of the gateway, the network or the disk end nothing: they are logged, and it goes on after a pause.
+     * - **It ends** by [stop], or when the gateway is closed: within seconds, after the call of the handler that is running. Interrupting
+     *   the thread ends it with an [InterruptedException], also that call; its payment comes again. Each end is logged, with the number
+     *   of unfinished entries.
+     *
+     * It returns what it has left open. The handler runs on the calling thread.
+     *
+     * @param stop ends it from outside
+     * @throws PaymentException.Misconfigured if the gateway has no journal
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun deliverForever(
+        stop: StopSignal = StopSignal(),
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        handler: BlockingDeliveryHandler,
+    ): DeliverySummary = runBlocking { DeliveryWorker(core, policy, stop, handler.suspending { it() }).run() }
+
+    /**
      * Marks an entry of the journal as finished, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]

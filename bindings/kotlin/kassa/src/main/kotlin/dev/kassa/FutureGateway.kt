@@ -4,6 +4,7 @@ import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.future
+import kotlinx.coroutines.runInterruptible
 import java.util.concurrent.CompletableFuture
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
@@ -139,6 +140,38 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     @JvmOverloads
     @Throws(PaymentException::class)
     public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): FutureRecovery = FutureRecovery(core.recover(policy))
+
+    /**
+     * Delivers what is paid, for as long as the program runs: it recovers what is unfinished in the journal, polls it and whatever is begun
+     * meanwhile until it is decided, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```java
+     * gateway.deliverForever(stop, entry -> shop.deliver(entry.getNote()))
+     *         .thenAccept(summary -> System.out.println(summary));
+     * ```
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time. If it throws, it is called again after a pause that
+     *   grows ([DeliveryPolicy]); other payments go on. Nothing is lost: until it is finished, the payment comes again, also after a crash.
+     *   So **delivering twice must do no harm**. [BlockingDeliveryHandler.otherwise] hears of every other result.
+     * - **One process at a time delivers** from a journal's folder; others wait until it ends or dies. Only this worker should deliver:
+     *   request handlers of the program just create payments.
+     * - Errors of the gateway, the network or the disk end nothing: they are logged, and it goes on after a pause.
+     * - **It ends** by [stop], or when the gateway is closed: within seconds, after the call of the handler that is running. Cancelling the
+     *   future interrupts that call, too; its payment comes again. Each end is logged, with the number of unfinished entries.
+     *
+     * The future has what it has left open, or an exception as below. The handler runs on a thread that may block.
+     *
+     * @param stop ends it from outside
+     * @return fails with [PaymentException.Misconfigured] if the gateway has no journal, and [PaymentException.Invalid] for a policy of zeros
+     */
+    @JvmOverloads
+    public fun deliverForever(
+        stop: StopSignal = StopSignal(),
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        handler: BlockingDeliveryHandler,
+    ): CompletableFuture<DeliverySummary> = promise(Dispatchers.IO) {
+        DeliveryWorker(core, policy, stop, handler.suspending { runInterruptible { it() } }).run()
+    }
 
     /**
      * Marks an entry of the journal as finished, as [Journal.finish] does. A [PaymentException] in its future is

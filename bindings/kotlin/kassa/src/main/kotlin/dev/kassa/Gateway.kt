@@ -195,6 +195,37 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
+     * Delivers what is paid, for as long as the program runs: it recovers what is unfinished in the journal, polls it and whatever is begun
+     * meanwhile until it is decided, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```
+     * val stop = StopSignal()
+     * val summary = gateway.deliverForever(stop) { entry -> shop.deliver(entry.note) }
+     * println(summary)
+     * ```
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time. If it throws, it is called again after a pause that
+     *   grows ([DeliveryPolicy]); other payments go on. Nothing is lost: until it is finished, the payment comes again, also after a crash.
+     *   So **delivering twice must do no harm**. [DeliveryHandler.otherwise] hears of every other result.
+     * - **One process at a time delivers** from a journal's folder; others wait until it ends or dies. Only this worker should deliver:
+     *   request handlers of the program just create payments.
+     * - Errors of the gateway, the network or the disk end nothing: they are logged, and it goes on after a pause.
+     * - **It ends** by [stop], or when the gateway is closed: within seconds, after the call of the handler that is running. Cancelling the
+     *   coroutine cancels that call, too; its payment comes again. Each end is logged, with the number of unfinished entries.
+     *
+     * It returns what it has left open.
+     *
+     * @param stop ends it from outside
+     * @throws PaymentException.Misconfigured if the gateway has no journal
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    public suspend fun deliverForever(
+        stop: StopSignal = StopSignal(),
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        handler: DeliveryHandler,
+    ): DeliverySummary = DeliveryWorker(core, policy, stop, handler).run()
+
+    /**
      * Marks an entry of the journal as finished, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]

@@ -12,6 +12,8 @@ import dev.kassa.internal.FfiConverterTypeQrData
 import dev.kassa.internal.FfiConverterTypeQrImage
 import dev.kassa.internal.FfiConverterTypeStatusReport
 import dev.kassa.internal.FfiConverterTypeVerdict
+import kotlinx.coroutines.CompletableJob
+import kotlinx.coroutines.Job
 import java.nio.ByteBuffer
 import kotlin.time.Duration
 import dev.kassa.internal.Gateway as CoreGateway
@@ -22,12 +24,16 @@ internal class GatewayCore(
     val baseUrl: String,
     private val core: CoreGateway,
     val journal: Journal? = null,
+    /** Completed as soon as somebody closes this gateway, or one of those that share its connections. */
+    val closed: CompletableJob = Job(),
 ) {
-    fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) }, journal)
+    val isClosed: Boolean get() = closed.isCompleted
 
-    fun withJournal(journal: Journal) = GatewayCore(baseUrl, calling { core.withJournal(journal.core) }, journal)
+    fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) }, journal, closed)
 
-    fun withNote(note: String) = GatewayCore(baseUrl, calling { core.withNote(sendable("note", note)) }, journal)
+    fun withJournal(journal: Journal) = GatewayCore(baseUrl, calling { core.withJournal(journal.core) }, journal, closed)
+
+    fun withNote(note: String) = GatewayCore(baseUrl, calling { core.withNote(sendable("note", note)) }, journal, closed)
 
     fun unfinished(): UnfinishedPages = UnfinishedPages(calling { core.unfinishedPages() })
 
@@ -89,10 +95,15 @@ internal class GatewayCore(
 
     fun finish(id: String) = call({}) { AsyncCall.Finish(core, sendable("id", id)) }
 
-    fun close() = call({}) { AsyncCall.Close(core) }
+    fun close() = call({}) {
+        closed.complete()
+        AsyncCall.Close(core)
+    }
 
-    fun closeWithin(timeout: Duration) =
-        call({ FfiConverterBoolean.read(it) }) { AsyncCall.CloseWithin(core, sendable(timeout)) }
+    fun closeWithin(timeout: Duration) = call({ FfiConverterBoolean.read(it) }) {
+        closed.complete()
+        AsyncCall.CloseWithin(core, sendable(timeout))
+    }
 
     private fun <T> call(read: (ByteBuffer) -> T, call: () -> AsyncCall) = GatewayCall(isQuery = false, read, call)
 

@@ -7,12 +7,16 @@ import dev.kassa.internal.uniffiEnsureInitialized
 
 /** The native library, loaded once. */
 internal object Library {
+    /** The sink of all events, the core's and this package's. */
+    @Volatile
+    private var sink: CoreSink? = null
+
     /** Kept: a class whose initializer has thrown says nothing but its name from then on. Any other error is a defect, and is thrown. */
     private val problem: UnsatisfiedLinkError? = try {
         keepThreadsAttached()
         uniffiEnsureInitialized()
         Direct.ensureInitialized()
-        if (hasSystemLogger()) setLogSink(CoreSink(SystemLog))
+        if (hasSystemLogger()) setLogSink(CoreSink(SystemLog).also { sink = it })
         null
     } catch (error: UnsatisfiedLinkError) {
         error
@@ -27,7 +31,16 @@ internal object Library {
         if (problem != null) throw UnsatisfiedLinkError(whyNotLoaded(problem)).apply { initCause(problem) }
     }
 
-    fun logTo(sink: LogSink?) = setLogSink(sink?.let(::CoreSink))
+    fun logTo(sink: LogSink?) {
+        this.sink = sink?.let(::CoreSink)
+        setLogSink(this.sink)
+    }
+
+    /** An event of this package itself, on the thread that it happens on. */
+    fun log(event: LogEvent) {
+        load()
+        sink?.log(event)
+    }
 }
 
 /** The folders in which JNA looks for a system's library, and what the library is called there. */

@@ -28,7 +28,7 @@ public data class LogEvent(public val level: LogLevel, public val text: String)
 
 /**
  * Receives Kassa's log events; see [Kassa.logTo]. It is called on a thread of Kassa, one event at a time, and no call waits for it. If
- * more than a thousand events are waiting, further ones are dropped.
+ * more than a thousand events are waiting, further ones are dropped. [Gateway.deliverForever] calls it on its own thread, and waits.
  */
 public fun interface LogSink {
     /** Receives one event. Exceptions from it are ignored. */
@@ -36,9 +36,13 @@ public fun interface LogSink {
 }
 
 internal class CoreSink(private val sink: LogSink) : CoreLogSink {
-    override fun log(event: CoreLogEvent) {
+    override fun log(event: CoreLogEvent): Unit = log(LogEvent(LogLevel.valueOf(event.level.name), event.text))
+
+    /** One at a time, whoever it comes from. */
+    @Synchronized
+    fun log(event: LogEvent) {
         try {
-            sink.log(LogEvent(LogLevel.valueOf(event.level.name), event.text))
+            sink.log(event)
         } catch (_: Exception) {
             // The next event is handed on all the same.
         }

@@ -32,6 +32,7 @@ import dev.kassa.internal.PaymentEntry as CorePaymentEntry
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
  */
+@kotlinx.serialization.Serializable(with = PaymentEntrySerializer::class)
 public data class PaymentEntry
 /**
  * An entry by its parts.
@@ -50,7 +51,7 @@ public constructor(
         sendable("qrText", qrText)
     }
 
-    /** The text to be stored. Jackson writes it as that. */
+    /** The text to be stored. Jackson and kotlinx.serialization write it as that. */
     @JsonValue
     override fun toString(): String = calling { toCore().asText() }
 

@@ -53,6 +53,7 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  *   amount. Only the answer of [Gateway.createQrData] sets it. **A charge that is reported without an amount counts only for such a
  *   payment**
  */
+@kotlinx.serialization.Serializable(with = PaymentRefSerializer::class)
 public data class PaymentRef
 /**
  * A reference by its parts. Each kind has a shorter way: [card], [mbank], [megapay], [payForm] and [qr].
@@ -142,7 +143,7 @@ public constructor(
 
     override fun hashCode(): Int = compared().hashCode()
 
-    /** The text to be stored. Jackson writes it as that. */
+    /** The text to be stored. Jackson and kotlinx.serialization write it as that. */
     @JsonValue
     override fun toString(): String = calling { toCore().asText() }
 

@@ -10,6 +10,7 @@ import dev.kassa.internal.PaymentStatus as CorePaymentStatus
  *
  * Words are case-insensitive. An unknown word is kept as received, and is never final.
  */
+@kotlinx.serialization.Serializable(with = PaymentStatusSerializer::class)
 public sealed class PaymentStatus : Serializable {
     /** True if the status is final. */
     public val isFinal: Boolean by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().isFinal() } }
@@ -21,7 +22,7 @@ public sealed class PaymentStatus : Serializable {
 
     /**
      * The JSON form, the same as in Rust: the text `charged` or `rejected`, or a map for any other word, `{"kind": "other", "word":
-     * "HOLD"}`, so that the gateway's "charged" is not read as a charge. Jackson calls it automatically; [fromJson] reads it.
+     * "HOLD"}`, so that the gateway's "charged" is not read as a charge. Jackson and kotlinx.serialization write it; [fromJson] reads it.
      */
     @JsonValue
     public fun toJson(): Any = if (this is Other) mapOf("kind" to "other", "word" to word) else text
@@ -54,7 +55,7 @@ public sealed class PaymentStatus : Serializable {
         public fun rejected(): PaymentStatus = Rejected
 
         /**
-         * Reads the form of [toJson]; Jackson calls it automatically. An unknown text becomes [Other]: a later version may have written
+         * Reads the form of [toJson]; Jackson and kotlinx.serialization call it. An unknown text becomes [Other]: a later version may have written
          * it.
          *
          * @throws IllegalArgumentException if it is neither a text nor a map with the `kind` and the `word` of another one

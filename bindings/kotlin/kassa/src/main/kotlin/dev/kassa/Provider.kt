@@ -10,11 +10,12 @@ import dev.kassa.internal.Provider as CoreProvider
  *
  * A provider unknown to this version is kept as [Other], and cannot be queried.
  */
+@kotlinx.serialization.Serializable(with = ProviderSerializer::class)
 public sealed class Provider {
     /** Its name on the wire. */
     public abstract val name: String
 
-    /** The name on the wire. Jackson writes it as that. */
+    /** The name on the wire. Jackson and kotlinx.serialization write it as that. */
     @JsonValue
     final override fun toString(): String = name
 

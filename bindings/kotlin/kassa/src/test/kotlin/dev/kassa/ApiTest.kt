@@ -1,5 +1,6 @@
 package dev.kassa
 
+import kotlinx.serialization.KSerializer
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -50,7 +51,9 @@ class ApiTest {
     /** Java would have to write `Companion` or `INSTANCE` for what is not static. */
     @Test
     fun `what belongs to no object is static in Java`() {
-        val missing = offered.filter { it.kotlin.isCompanion || it.enclosingClass == null && it.kotlin.objectInstance != null }
+        // A serializer is named as an object: nobody calls its methods.
+        val missing = offered.filterNot { KSerializer::class.java.isAssignableFrom(it) }
+            .filter { it.kotlin.isCompanion || it.enclosingClass == null && it.kotlin.objectInstance != null }
             .flatMap { type ->
                 val owner = if (type.kotlin.isCompanion) type.enclosingClass else type
                 type.declaredMethods.filter(::isOffered).filter { method ->

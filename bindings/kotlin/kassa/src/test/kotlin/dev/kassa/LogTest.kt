@@ -5,12 +5,15 @@ import dev.kassa.support.CREATED
 import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
+import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.api.parallel.Isolated
+import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
@@ -37,6 +40,20 @@ class LogTest {
         assertEquals(LogLevel.DEBUG, event.level)
         assertTrue("logged-1" in event.text && "http_status=200" in event.text, event.text)
         assertTrue("logged-3" in events.next("logged-").text)
+    }
+
+    @Test
+    fun `a worker logs how it ends`(@TempDir folder: Path) {
+        val events = LinkedBlockingQueue<LogEvent>()
+        try {
+            Kassa.logTo { events += it }
+            val gateway = FakeGateway().blocking.withJournal(Journal.open(folder))
+            gateway.deliverForever(StopSignal().apply { stop() }) { error("nothing is paid") }
+            val end = events.next("the worker ends: ").text.substringAfter("ends: ")
+            assertEquals("0 delivered; left open: 0 charged and not delivered, 0 undecided, 0 for a person", end)
+        } finally {
+            Library.logTo(SystemLog)
+        }
     }
 
     @Test

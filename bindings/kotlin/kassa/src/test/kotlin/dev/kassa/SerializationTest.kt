@@ -2,12 +2,14 @@ package dev.kassa
 
 import com.fasterxml.jackson.databind.JsonMappingException
 import com.fasterxml.jackson.databind.ObjectMapper
-import dev.kassa.readme.PaymentRefSerializer
-import dev.kassa.readme.PaymentStatusSerializer
+import dev.kassa.readme.Order
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
+import kotlinx.serialization.KSerializer
+import kotlinx.serialization.SerializationException
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.jsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertSame
@@ -104,9 +106,10 @@ class SerializationTest {
             assertEquals(listOf(value), jackson.readerForListOf(type).readValue<List<Any>>("[$json]"))
         }
         val kotlinx = when (value) {
-            is PaymentRef -> Json.encodeToString(PaymentRefSerializer, value) to Json.decodeFromString(PaymentRefSerializer, json)
-            is PaymentStatus -> Json.encodeToString(PaymentStatusSerializer, value) to Json.decodeFromString(PaymentStatusSerializer, json)
-            else -> json to value
+            is PaymentRef -> byKotlinx(PaymentRefSerializer, value, json)
+            is PaymentEntry -> byKotlinx(PaymentEntrySerializer, value, json)
+            is PaymentStatus -> byKotlinx(PaymentStatusSerializer, value, json)
+            else -> byKotlinx(ProviderSerializer, value as Provider, json)
         }
         assertEquals(json to value, kotlinx)
     }
@@ -115,11 +118,25 @@ class SerializationTest {
     @ValueSource(strings = ["1", "[]", "{}", """{"word":"HOLD"}""", """{"kind":"other"}""", """{"kind":"other","word":1}"""])
     fun `what is no status in JSON is refused`(json: String) {
         assertThrows<JsonMappingException> { ObjectMapper().readValue(json, PaymentStatus::class.java) }
+        assertThrows<SerializationException> { Json.decodeFromString(PaymentStatusSerializer, json) }
     }
 
     @Test
     fun `a reference's text is checked when it is read from JSON`() {
         assertThrows<JsonMappingException> { ObjectMapper().readValue("\"kassa9:kind=card\"", PaymentRef::class.java) }
+        assertThrows<SerializationException> { Json.decodeFromString(PaymentRefSerializer, "\"kassa9:kind=card\"") }
+        assertThrows<SerializationException> { Json.decodeFromString(PaymentEntrySerializer, "\"kassa9:kind=card\"") }
+    }
+
+    @Test
+    fun `a value in a class of the program needs no serializer of its own`() {
+        val order = Order("order-17", payment, PaymentEntry(payment, "https://pay.kg/3ds"), PaymentStatus.Other("HOLD"), Provider.Cards)
+        val json = Json.encodeToString(order)
+        assertEquals(JsonPrimitive("$payment"), Json.parseToJsonElement(json).jsonObject["payment"])
+        assertEquals(order, Json.decodeFromString<Order>(json))
+        assertEquals(order, ObjectMapper().findAndRegisterModules().readValue(json, Order::class.java))
+        val bare = Order("order-18", payment)
+        assertEquals(bare, Json.decodeFromString<Order>(Json.encodeToString(bare)))
     }
 
     @Test
@@ -233,6 +250,9 @@ private fun DataOutputStream.writeObjectWithoutFields(type: Class<*>) {
     writeByte(ObjectStreamConstants.TC_ENDBLOCKDATA.toInt())
     writeByte(ObjectStreamConstants.TC_NULL.toInt())
 }
+
+private fun <T> byKotlinx(serializer: KSerializer<T>, value: T, json: String): Pair<String, T> =
+    Json.encodeToString(serializer, value) to Json.decodeFromString(serializer, json)
 
 private fun written(value: Any): ByteArray = ByteArrayOutputStream().also { bytes ->
     ObjectOutputStream(bytes).use { it.writeObject(value) }

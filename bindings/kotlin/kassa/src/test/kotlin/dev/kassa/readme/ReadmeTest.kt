@@ -5,6 +5,7 @@ import dev.kassa.Credentials
 import dev.kassa.GatewayConfig
 import dev.kassa.Journal
 import dev.kassa.MbankPayment
+import dev.kassa.StopSignal
 import dev.kassa.sandbox.Endpoint
 import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
@@ -51,6 +52,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
             "kassa-client/src/test/kotlin/dev/kassa/client/HoneyShop.kt",
             "kassa-client/src/test/java/dev/kassa/client/JavaShop.java",
             "kassa/src/test/kotlin/dev/kassa/readme/PaymentScreen.kt",
+            "kassa/src/test/kotlin/dev/kassa/readme/Worker.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/Worker.kt",
             "kassa/src/test/java/dev/kassa/java/ReadmeProgram.java",
             "kassa/src/test/kotlin/dev/kassa/readme/Serializers.kt",
@@ -125,6 +127,21 @@ class ReadmeTest(private val sandbox: Sandbox) {
         assertTrue(payments.all { journal.entry(it)!!.isFinished })
     }
 
+    @Test
+    fun `the worker that runs until it is stopped delivers and finishes the same`() = runBlocking {
+        val fake = FakeGateway()
+        val gateway = fake.gateway.withJournal(journal)
+        val delivered = Channel<String?>()
+        val stop = StopSignal()
+        val worker = launch(Dispatchers.Default) { deliverUntil(stop, gateway, delivered::send) }
+        val created = gateway.withNote("cart 17").createMbankPayment(mbankPayment())
+        gateway.confirmMbankPayment(created.payment, fake.otp)
+        assertEquals("cart 17", delivered.receive())
+        stop.stop()
+        worker.join()
+        assertTrue(journal.entry(created.payment)!!.isFinished)
+    }
+
     private fun leaveRejected() {
         BlockingGateway(config(), journal).withNote("cart 16").use { gateway ->
             val phone = TestPhones.MBANK_DECLINED
@@ -146,8 +163,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
             .redirectErrorStream(true)
             .redirectOutput(told.toFile())
             .apply { environment().keys.removeIf { it.startsWith("KASSA_") } }
-            .apply { environment() += mapOf("KASSA_URL" to sandbox.baseUrl, "KASSA_LOGIN" to sandbox.login) }
-            .apply { environment() += "KASSA_PASSWORD" to sandbox.password }
+            .apply { environment() += sandbox.environment() }
             .start()
         try {
             process.outputStream.use { it.write("${TestPhones.MBANK_APPROVED.otp}\n".toByteArray()) }

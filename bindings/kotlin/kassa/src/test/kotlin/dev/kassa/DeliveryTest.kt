@@ -1,0 +1,329 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.CREATED
+import dev.kassa.support.PATIENCE_SECONDS
+import dev.kassa.support.ScriptedServer
+import dev.kassa.support.cardPayment
+import dev.kassa.support.configOf
+import dev.kassa.support.mbankPayment
+import dev.kassa.support.response
+import dev.kassa.testing.FakeGateway
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit.SECONDS
+import kotlin.concurrent.thread
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
+
+/** The worker that delivers. Its clock is the real one. */
+class DeliveryTest {
+    @TempDir
+    lateinit var folder: Path
+    private val fake = FakeGateway().apply { stopClock() }
+    private val journal by lazy { Journal.open(folder) }
+    private val gateway by lazy { fake.gateway.withJournal(journal) }
+    private val often = DeliveryPolicy(interval = 10.milliseconds, firstPause = 1.milliseconds, longestPause = 50.milliseconds)
+
+    @Test
+    fun `what is paid is delivered and finished once`() = test {
+        val before = paid("cart 1")
+        val open = gateway.withNote("cart 2").createMbankPayment(mbankPayment()).payment
+        val delivered = LinkedBlockingQueue<String>()
+        val stop = StopSignal()
+        val worker = async(Dispatchers.Default) { gateway.deliverForever(stop, often) { delivered += it.note!! } }
+        assertEquals("cart 1", delivered.poll(PATIENCE_SECONDS, SECONDS))
+
+        // It picks up what is begun meanwhile. Time passes for it, as the journal is read again after each interval.
+        val later = paid("cart 3")
+        advanceUntil { delivered.isNotEmpty() }
+        assertEquals("cart 3", delivered.poll(PATIENCE_SECONDS, SECONDS))
+        untilFinished(later)
+        stop.stop()
+        val summary = worker.await()
+        assertEquals(2, summary.delivered)
+        assertEquals(listOf(open), summary.undecided.map { it.payment })
+        assertEquals("2 delivered; left open: 0 charged and not delivered, 1 undecided, 0 for a person", "$summary")
+        assertTrue(journal.entry(before)!!.isFinished)
+
+        // What comes later is for the next worker, which does not deliver what is finished.
+        fake.charge(open.orderNumber!!)
+        gateway.check(open)
+        assertEquals("cart 2", delivery(stopAfter = 1).single())
+        assertTrue(delivered.isEmpty())
+    }
+
+    @Test
+    fun `a handler that throws is called again`() = test {
+        val first = paid("cart 1")
+        val second = paid("cart 2")
+        val calls = LinkedBlockingQueue<String>()
+        val stop = StopSignal()
+        val summary = gateway.deliverForever(stop, often) { entry ->
+            calls += entry.note
+            // A time limit of the handler's own is not one of the worker's.
+            if (calls.count { it == "cart 1" } < 3 && entry.note == "cart 1") throw CancellationException("the shop is down")
+            if (calls.containsAll(listOf("cart 2")) && calls.count { it == "cart 1" } == 3) stop.stop()
+        }
+        assertEquals(2, summary.delivered)
+        assertEquals(emptyList<Unfinished>(), summary.leftOpen)
+        assertEquals(mapOf("cart 1" to 3, "cart 2" to 1), calls.groupingBy { it }.eachCount())
+        assertTrue(calls.toList().indexOf("cart 2") < calls.toList().lastIndexOf("cart 1"), "$calls")
+        for (payment in listOf(first, second)) assertTrue(journal.entry(payment)!!.isFinished)
+    }
+
+    @Test
+    fun `what was not delivered is left open`() = test {
+        paid("cart 1")
+        val stop = StopSignal()
+        val summary = gateway.deliverForever(stop, often) {
+            stop.stop()
+            error("the shop is down")
+        }
+        assertEquals(0, summary.delivered)
+        assertEquals("cart 1", summary.undelivered.single().note)
+        assertEquals(listOf("cart 1"), delivery(stopAfter = 1))
+    }
+
+    @Test
+    fun `a lambda never sees what is not paid`() = test {
+        val rejected = gateway.withNote("cart 1").createMbankPayment(mbankPayment()).payment
+        fake.reject(rejected.orderNumber!!)
+        Files.createDirectories(folder.resolve("open/2026-11-22"))
+        Files.writeString(folder.resolve("open/2026-11-22/torn"), "torn")
+        val seen = Channel<String>(Channel.UNLIMITED)
+        val stop = StopSignal()
+        val handler = object : DeliveryHandler {
+            override suspend fun deliver(entry: JournalEntry) = seen.send("delivered ${entry.note}")
+
+            override suspend fun otherwise(recovered: Recovered) = seen.send(
+                when (recovered) {
+                    is Recovered.Payment -> "${recovered.entry.state} ${recovered.entry.note}"
+                    is Recovered.Unreadable -> recovered.id
+                },
+            )
+        }
+        val worker = async(Dispatchers.Default) { gateway.deliverForever(stop, often, handler) }
+        assertEquals(setOf("rejected cart 1", "torn"), setOf(seen.receive(), seen.receive()))
+        stop.stop()
+        assertEquals("torn", (worker.await().forAPerson.single() as Unfinished.Unreadable).id)
+
+        paid("cart 2")
+        assertEquals(listOf("cart 2"), delivery(stopAfter = 1))
+    }
+
+    @Test
+    fun `one delivers at a time`() = test {
+        paid("cart 1")
+        val isDelivering = CompletableDeferred<Unit>()
+        val mayEnd = Job()
+        val stop = StopSignal()
+        val first = async(Dispatchers.Default) {
+            gateway.deliverForever(stop, often) {
+                isDelivering.complete(Unit)
+                mayEnd.join()
+            }
+        }
+        isDelivering.await()
+        val second = LinkedBlockingQueue<String>()
+        val other = launch(Dispatchers.Default) { gateway.deliverForever(policy = often) { second += it.note!! } }
+        fake.advance(1.seconds)
+        // It is told to stop in the middle of a delivery, and lets nobody else deliver before that has ended.
+        stop.stop()
+        fake.advance(1.seconds)
+        assertTrue(second.isEmpty())
+        mayEnd.complete()
+        assertEquals(1, first.await().delivered)
+        paid("cart 2")
+        advanceUntil { second.isNotEmpty() }
+        assertEquals("cart 2", second.poll())
+        other.cancelAndJoin()
+    }
+
+    @Test
+    fun `a cancelled delivery comes again`() = test {
+        val payment = paid("cart 1")
+        val isDelivering = CompletableDeferred<Unit>()
+        val worker = launch(Dispatchers.Default) {
+            gateway.deliverForever(policy = often) {
+                isDelivering.complete(Unit)
+                awaitCancellation()
+            }
+        }
+        isDelivering.await()
+        worker.cancelAndJoin()
+        assertFalse(journal.entry(payment)!!.isFinished)
+        assertEquals(1, gateway.recover().toList().size)
+    }
+
+    @Test
+    fun `a gateway that errs is asked again`() = test {
+        val refused = response(401, """{"code":"401","message":"who are you"}""")
+        val responses = listOf(CREATED) + List(4) { refused } + CHARGED
+        ScriptedServer(responses).use { server ->
+            Gateway(configOf(server.url), journal).use { gateway ->
+                gateway.createCardPayment(cardPayment(orderNumber = "o-1"))
+                val stop = StopSignal()
+                val summary = gateway.deliverForever(stop, often) { stop.stop() }
+                assertEquals(1, summary.delivered)
+            }
+        }
+    }
+
+    @Test
+    fun `closing the gateway ends it in a pause, too`() = test {
+        paid("cart 1")
+        val isFailing = CompletableDeferred<Unit>()
+        val slow = DeliveryPolicy(firstPause = PATIENCE_SECONDS.seconds * 10, longestPause = PATIENCE_SECONDS.seconds * 10)
+        val worker = async(Dispatchers.Default) {
+            gateway.deliverForever(policy = slow) {
+                isFailing.complete(Unit)
+                error("the shop is down")
+            }
+        }
+        isFailing.await()
+        gateway.closeAndWait()
+        assertEquals(1, worker.await().undelivered.size)
+    }
+
+    @Test
+    fun `blocking and by futures it is the same`() = test {
+        val journalled = fake.blocking.withJournal(journal)
+        val payment = paid("cart 1")
+        val stop = StopSignal()
+        val thread = LinkedBlockingQueue<Thread>()
+        val summary = journalled.deliverForever(stop, often) {
+            thread += Thread.currentThread()
+            stop.stop()
+        }
+        assertEquals(1, summary.delivered)
+        assertEquals(Thread.currentThread(), thread.single())
+        assertTrue(journal.entry(payment)!!.isFinished)
+
+        val another = paid("cart 2")
+        val ending = StopSignal()
+        val future = fake.future.withJournal(journal).deliverForever(ending, often) { ending.stop() }
+        assertEquals(1, future.get(PATIENCE_SECONDS, SECONDS).delivered)
+        assertTrue(journal.entry(another)!!.isFinished)
+    }
+
+    @Test
+    fun `interrupts and cancelled futures end it`() = test {
+        paid("cart 1")
+        val outcome = CompletableFuture<Throwable?>()
+        val isDelivering = CountDownLatch(1)
+        val worker = thread {
+            val result = runCatching {
+                fake.blocking.withJournal(journal).deliverForever(StopSignal(), often) {
+                    isDelivering.countDown()
+                    CountDownLatch(1).await()
+                }
+            }
+            outcome.complete(result.exceptionOrNull())
+        }
+        assertTrue(isDelivering.await(PATIENCE_SECONDS, SECONDS))
+        worker.interrupt()
+        assertInstanceOf<InterruptedException>(outcome.get(PATIENCE_SECONDS, SECONDS))
+
+        val isInterrupted = CountDownLatch(1)
+        val isDeliveringAgain = CountDownLatch(1)
+        val future = fake.future.withJournal(journal).deliverForever(StopSignal(), often) {
+            isDeliveringAgain.countDown()
+            try {
+                CountDownLatch(1).await()
+            } catch (error: InterruptedException) {
+                isInterrupted.countDown()
+                throw error
+            }
+        }
+        assertTrue(isDeliveringAgain.await(PATIENCE_SECONDS, SECONDS))
+        future.cancel(true)
+        assertTrue(isInterrupted.await(PATIENCE_SECONDS, SECONDS))
+        assertEquals(listOf("cart 1"), delivery(stopAfter = 1))
+    }
+
+    @Test
+    fun `an interrupted idle worker lets others deliver`() = test {
+        val outcome = CompletableFuture<Throwable?>()
+        val isWaiting = CompletableFuture<Unit>()
+        val worker = thread {
+            val handler = BlockingDeliveryHandler { isWaiting.complete(Unit) }
+            outcome.complete(runCatching { fake.blocking.withJournal(journal).deliverForever(StopSignal(), often, handler) }.exceptionOrNull())
+        }
+        val payment = paid("cart 1")
+        advanceUntil { isWaiting.isDone }
+        untilFinished(payment)
+        worker.interrupt()
+        assertInstanceOf<InterruptedException>(outcome.get(PATIENCE_SECONDS, SECONDS))
+        paid("cart 2")
+        assertEquals(listOf("cart 2"), delivery(stopAfter = 1))
+    }
+
+    @Test
+    fun `what cannot work is refused at once`() = test {
+        assertThrows<PaymentException.Misconfigured> { fake.gateway.deliverForever { } }
+        for (policy in listOf(DeliveryPolicy(interval = 0.seconds), often.copy(firstPause = 0.seconds), often.copy(longestPause = 0.seconds))) {
+            assertThrows<PaymentException.Invalid> { gateway.deliverForever(policy = policy) { } }
+        }
+    }
+
+    private fun test(block: suspend CoroutineScope.() -> Unit): Unit =
+        runBlocking { withTimeout(PATIENCE_SECONDS.seconds) { block() } }
+
+    /** A charged payment that nobody has asked about since. */
+    private suspend fun paid(note: String): PaymentRef {
+        val payment = gateway.withNote(note).createMbankPayment(mbankPayment()).payment
+        fake.charge(payment.orderNumber!!)
+        gateway.check(payment)
+        return payment
+    }
+
+    /** The notes that a worker of its own delivers. Time passes for it, as another one may have to end first. */
+    private suspend fun delivery(stopAfter: Int): List<String?> = coroutineScope {
+        val notes = mutableListOf<String?>()
+        val stop = StopSignal()
+        val worker = async(Dispatchers.Default) {
+            gateway.deliverForever(stop, often) { entry ->
+                notes += entry.note
+                if (notes.size == stopAfter) stop.stop()
+            }
+        }
+        advanceUntil { worker.isCompleted }
+        worker.await()
+        notes
+    }
+
+    private suspend fun advanceUntil(condition: () -> Boolean) {
+        while (!condition()) {
+            fake.advance(100.milliseconds)
+            delay(2.milliseconds)
+        }
+    }
+
+    private suspend fun untilFinished(payment: PaymentRef) = advanceUntil { journal.entry(payment)!!.isFinished }
+}
