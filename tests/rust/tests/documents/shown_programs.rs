@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 31] = [
+const FILES: [(&str, &str); 33] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -40,6 +40,8 @@ const FILES: [(&str, &str); 31] = [
     ("examples/python/frameworks/tests/test_fastapi.py", "examples/python/frameworks/tests/test_fastapi.py"),
     ("examples/python/frameworks/tests/test_flask.py", "examples/python/frameworks/tests/test_flask.py"),
     ("examples/python/frameworks/worker.py", "examples/python/frameworks/tests/test_server_shops.py"),
+    ("examples/kotlin/coroutines/src/", "examples/kotlin/coroutines/src/test/kotlin/dev/kassa/honey/ShopTest.kt"),
+    ("examples/kotlin/spring-boot/src/", "examples/kotlin/spring-boot/src/test/java/dev/kassa/honey/ShopTest.java"),
     ("examples/python/scripts/", "examples/python/tests/test_scripts.py"),
     ("examples/rust/src/bin/first_program.rs", "examples/rust/tests/first_program.rs"),
     ("examples/rust/src/bin/flows/", "examples/rust/tests/flows.rs"),
@@ -56,7 +58,7 @@ const FILES: [(&str, &str); 31] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 56] = [
+const BLOCKS: [(&str, &str, usize, &str); 57] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 11, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -89,6 +91,7 @@ const BLOCKS: [(&str, &str, usize, &str); 56] = [
     ("docs/frameworks/flask.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/gunicorn.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/journal.md", "python", 1, "bindings/python/tests/test_delivery.py"),
+    ("docs/frameworks/spring-boot.md", "xml", 1, "scripts/release/check-versions"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
