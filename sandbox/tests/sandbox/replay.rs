@@ -65,8 +65,11 @@ impl Client {
     }
 }
 
+/// Fills the form of a page at an address.
+type Payer<'a> = &'a dyn Fn(&str, &[(&str, &str)]);
+
 /// Pays in many ways. `payer` is what the payer does with the page at an address.
-fn play_flows(client: &mut Client, prefix: &str, origin: &str, payer: &dyn Fn(&str, &[(&str, &str)])) {
+fn play_flows(client: &mut Client, prefix: &str, origin: &str, payer: Payer<'_>) {
     client.name(origin, "ORIGIN");
     for (index, phone) in ["996555000101", "996555000102", "996555000103"].iter().enumerate() {
         let order = client.name(format!("{prefix}-mbank-{index}"), &format!("MBANK-{index}"));

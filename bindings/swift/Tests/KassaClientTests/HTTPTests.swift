@@ -62,7 +62,7 @@ import Testing
         // A person's decision is sent once, whatever becomes of it.
         for response in [problem(503, "unavailable"), nil] {
             let it = try Loopback { number in number == 1 ? answer(checkouts["open"]!) : response }
-            // Its connection stays open, and the library would repeat on another one what fails on it.
+            // Its connection stays open.
             _ = try await it.client.checkout("co_1")
             let error = await failure { _ = try await it.client.resolvePayment("pay_1", .notCharged, reason: "seen", by: "Aida") }
             #expect(error?.isTemporary == true && it.server.received.count == 2)

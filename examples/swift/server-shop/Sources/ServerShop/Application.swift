@@ -40,7 +40,17 @@ public final class Application: @unchecked Sendable {
     public let address: String
     private let listener: Int32
     private let lock = NSLock()
-    private var routes: [(method: String, path: [String], handler: Handler)] = []
+    private var routes: [Route] = []
+
+    private struct Route {
+        let method: String
+        let path: [String]
+        let handler: Handler
+
+        func fits(_ method: String, _ parts: [String]) -> Bool {
+            self.method == method && path.count == parts.count && zip(path, parts).allSatisfy { $0 == $1 || $0.hasPrefix(":") }
+        }
+    }
 
     /// Listens on this machine; port 0 is any free one. No request is taken before ``start()``.
     public init(port: UInt16 = 0, log: @escaping @Sendable (String) -> Void = { print($0) }) throws {
@@ -68,7 +78,7 @@ public final class Application: @unchecked Sendable {
     public func post(_ path: String..., handler: @escaping Handler) { add("POST", path, handler) }
 
     private func add(_ method: String, _ path: [String], _ handler: @escaping Handler) {
-        lock.withLock { routes.append((method, path.filter { !$0.isEmpty }, handler)) }
+        lock.withLock { routes.append(Route(method: method, path: path.filter { !$0.isEmpty }, handler: handler)) }
     }
 
     public func start() {
@@ -86,12 +96,7 @@ public final class Application: @unchecked Sendable {
     private func serve(_ connection: FileHandle) {
         guard let (method, path, headers, body) = Self.read(connection) else { return }
         let parts = path.prefix { $0 != "?" }.split(separator: "/").map(String.init)
-        let route = lock.withLock {
-            routes.first { route in
-                route.method == method && route.path.count == parts.count
-                    && zip(route.path, parts).allSatisfy { $0 == $1 || $0.hasPrefix(":") }
-            }
-        }
+        let route = lock.withLock { routes.first { $0.fits(method, parts) } }
         Task { [log] in
             var response = Response(status: 404)
             if let route {

@@ -26,27 +26,18 @@ func makeApplication() throws -> (Application, Log) {
     return (try Application(log: log.add), log)
 }
 
-/// Sends a request as a browser does, and follows no redirect.
+/// Sends a request as a browser does, and follows its redirects: the address is that of the last page.
 func send(
     _ method: String, _ address: String, _ headers: [String: String] = [:], _ body: Data? = nil
-) async throws -> (status: Int, location: String?, text: String) {
+) async throws -> (status: Int, address: String?, text: String) {
     var request = URLRequest(url: try #require(URL(string: address)))
     request.httpMethod = method
     request.httpBody = body
     request.timeoutInterval = patience
     for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-    let (data, response) = try await URLSession.shared.data(for: request, delegate: NoRedirects())
+    let (data, response) = try await URLSession.shared.data(for: request)
     let answer = try #require(response as? HTTPURLResponse)
-    return (answer.statusCode, answer.value(forHTTPHeaderField: "Location"), String(decoding: data, as: UTF8.self))
-}
-
-private final class NoRedirects: NSObject, URLSessionTaskDelegate {
-    func urlSession(
-        _: URLSession, task: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse, newRequest _: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
-    }
+    return (answer.statusCode, answer.url?.absoluteString, String(decoding: data, as: UTF8.self))
 }
 
 /// Polls until a condition holds.
