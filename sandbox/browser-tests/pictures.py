@@ -99,14 +99,19 @@ def take(page: Page) -> bytes:
 
 
 def compare(page: Page, accepted: Path) -> None:
-    """Waits until the page looks as on the accepted picture: the page may not be complete yet, for example without its fonts or an answer.
+    """Waits until the page looks as on the accepted picture: it may not be complete yet, for example without an answer.
 
     Fails where it goes on to differ. With ``KASSA_PICTURES=accept`` its picture becomes the accepted one.
     """
     until = time.monotonic() + SETTLES_WITHIN
     while True:
         now, is_wide = _shown(page)
-        if ACCEPT or not accepted.is_file() or _are_alike(now, _read(accepted), is_wide=is_wide) or time.monotonic() > until:
+        if (
+            ACCEPT
+            or not accepted.is_file()
+            or _are_alike(now, _read(accepted), is_wide=is_wide)
+            or time.monotonic() > until
+        ):
             break
         page.wait_for_timeout(100)
     if ACCEPT:
