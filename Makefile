@@ -76,7 +76,7 @@ test-shops: ## The small shops that use the server, in Python, Node, PHP and Jav
 	scripts/shops/test
 
 certify: export KASSA_CERTIFY_ALL = $(if $(ALL),1)
-certify: ## kassa-certify on two of the example shops and on a few copies with a mistake each; ALL=1 on all of them, an hour
+certify: ## kassa-certify on two of the example shops and on a few copies with a mistake each; ALL=1 on all of them, half an hour
 	@scripts/ci/ensure-tools cargo cc python3 node npm php javac
 	scripts/shops/certify
 

@@ -81,7 +81,7 @@ pub(crate) enum Trouble {
     /// It is refused and has no effect.
     Refused(u16),
     /// It takes effect, and the answer is lost.
-    AnswerLost,
+    ResponseLost,
     /// It takes effect, and the answer is not JSON.
     Garbage,
     /// It takes effect, and the answer comes after this time.
@@ -236,7 +236,7 @@ impl Backend {
     }
 
     /// Whether the shop asked about one of these.
-    pub(crate) fn was_asked(&self, names: &[&str]) -> bool {
+    pub(crate) fn was_queried(&self, names: &[&str]) -> bool {
         let records = self.records();
         records.questions.iter().any(|question| names.iter().any(|name| !name.is_empty() && question.contains(name)))
     }
@@ -356,8 +356,8 @@ impl Backend {
 
     /// A question to the gateway, answered by a lie where one is set.
     async fn ask_gateway(&self, received: &Received) -> Response {
-        let asked: Value = serde_json::from_slice(&received.body).unwrap_or_default();
-        let number = asked["orderNumber"].as_str().map(str::to_owned);
+        let query: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+        let number = query["orderNumber"].as_str().map(str::to_owned);
         let number =
             number.or_else(|| received.target.split_once("transaction_id=").map(|(_, number)| number.to_owned()));
         let lie = number.and_then(|number| self.records().lies.get(&number).cloned());
@@ -420,7 +420,7 @@ fn answered(answer: Result<Answer, String>) -> Response {
 
 async fn troubled(trouble: Trouble, answer: Result<Answer, String>) -> Response {
     match trouble {
-        Trouble::AnswerLost => StatusCode::GATEWAY_TIMEOUT.into_response(),
+        Trouble::ResponseLost => StatusCode::GATEWAY_TIMEOUT.into_response(),
         Trouble::Garbage => (StatusCode::OK, "<html>maintenance</html>").into_response(),
         Trouble::Late(time) => {
             sleep(time).await;

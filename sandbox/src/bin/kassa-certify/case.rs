@@ -408,7 +408,9 @@ impl Case {
 
     /// A shop that went down is started again, where it can be.
     pub(crate) async fn check_shop(&mut self) -> Played {
-        if self.stage.shop.is_up().await {
+        let stage = Arc::clone(&self.stage);
+        let _guard = stage.shop.reviving.lock().await;
+        if stage.shop.is_up().await {
             return Ok(());
         }
         let last = self.stage.shop.last_lines();
@@ -425,10 +427,10 @@ impl Case {
     }
 
     /// Waits until the shop has asked about an order.
-    pub(crate) async fn is_asked(&self, order: &Order, limit: Duration) -> bool {
+    pub(crate) async fn has_queried(&self, order: &Order, limit: Duration) -> bool {
         let backend = &self.stage.backend;
         let names = [order.opened.reference.as_str(), order.opened.id.as_str(), "/v1/events"];
-        until(limit.min(PATIENCE), || async { backend.was_asked(&names).then_some(()) }).await.is_some()
+        until(limit.min(PATIENCE), || async { backend.was_queried(&names).then_some(()) }).await.is_some()
     }
 }
 

@@ -114,7 +114,11 @@ async fn certify(options: Options, situations: &[Situation]) -> Result<Report, P
     let counts_deliveries = options.deliveries_line.is_some() || options.deliveries_pointer.is_some();
     let shop = Shop::new(options, client.clone(), port, &backend.given(), folder.path());
     let stage = Arc::new(Stage { shop, backend, client, ordering: Mutex::new(0) });
-    let played = play(&stage, situations).await;
+    // The shop is in a process group of its own, which Ctrl-C does not reach.
+    let played = tokio::select! {
+        played = play(&stage, situations) => played,
+        () = interrupted() => Err(vec!["interrupted".to_owned()]),
+    };
     stage.shop.kill().await;
     stage.backend.stop().await;
     let outcomes = played?;
@@ -131,6 +135,19 @@ async fn play(stage: &Arc<Stage>, situations: &[Situation]) -> Result<Vec<run::O
         let _ = writeln!(io::stderr().lock(), "{}", report::text::line(outcome));
     })
     .await)
+}
+
+/// Completes on Ctrl-C or SIGTERM.
+async fn interrupted() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        return;
+    }
+    let _signal = tokio::signal::ctrl_c().await;
 }
 
 /// kassa-server: as set, beside this program, or in PATH.

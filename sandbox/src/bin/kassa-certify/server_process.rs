@@ -197,11 +197,9 @@ impl Server {
     /// The number of the latest mobile-bank payment, which the payer's app does not get.
     async fn mbank_number(&self, client: &Client, checkout: &str) -> Result<String, String> {
         let seen = self.call(client, Method::GET, &format!("/v1/checkouts/{checkout}"), &Value::Null).await?;
-        let payments = seen["payments"].as_array().into_iter().flatten();
-        let number = payments
-            .filter(|payment| payment["method"] == "mbank")
-            .next_back()
-            .map(|payment| plain(&payment["order_number"]));
+        let mut payments = seen["payments"].as_array().into_iter().flatten();
+        let latest = payments.rfind(|payment| payment["method"] == "mbank");
+        let number = latest.map(|payment| plain(&payment["order_number"]));
         number.ok_or_else(|| format!("{checkout} has no mbank payment"))
     }
 }

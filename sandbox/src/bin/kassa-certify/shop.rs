@@ -37,6 +37,8 @@ pub(crate) struct Shop {
     variables: Vec<(String, String)>,
     log: PathBuf,
     process: Mutex<Option<Child>>,
+    /// Held while it is started again, so that situations side by side do not do so twice.
+    pub(crate) reviving: Mutex<()>,
 }
 
 /// What can be filled into a setting.
@@ -77,7 +79,15 @@ impl Shop {
             variables.retain(|(known, _)| known != name);
             variables.push((name.to_owned(), value));
         }
-        Self { options, client, port, variables, log: folder.join("shop.log"), process: Mutex::new(None) }
+        Self {
+            options,
+            client,
+            port,
+            variables,
+            log: folder.join("shop.log"),
+            process: Mutex::new(None),
+            reviving: Mutex::new(()),
+        }
     }
 
     /// Whether it can be killed and started again.
@@ -131,13 +141,18 @@ impl Shop {
         self.listens().await
     }
 
-    async fn listens(&self) -> Result<(), String> {
+    /// Where it listens.
+    fn address(&self) -> Result<(String, u16), String> {
         let order = self.order_url();
         let url = Url::parse(&order).map_err(|error| format!("order: {order}: {error}"))?;
-        let address =
-            (url.host_str().unwrap_or_default().trim_matches(['[', ']']), url.port_or_known_default().unwrap_or(80));
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        Ok((host, url.port_or_known_default().unwrap_or(80)))
+    }
+
+    async fn listens(&self) -> Result<(), String> {
+        let address = self.address()?;
         let begun = Instant::now();
-        while TcpStream::connect(address).await.is_err() {
+        while TcpStream::connect(&address).await.is_err() {
             if let Some(status) = self.ended().await {
                 return Err(format!("start: the shop ended ({status}); its last lines:\n{}", self.last_lines()));
             }
@@ -157,7 +172,13 @@ impl Shop {
 
     /// Whether it is still there; a shop that was started by hand is asked for a connection.
     pub(crate) async fn is_up(&self) -> bool {
-        self.ended().await.is_none()
+        if self.can_restart() {
+            return self.ended().await.is_none();
+        }
+        match self.address() {
+            Ok(address) => TcpStream::connect(&address).await.is_ok(),
+            Err(_) => false,
+        }
     }
 
     /// The end of its output.

@@ -255,7 +255,7 @@ pub(crate) fn all() -> Vec<Situation> {
         (Trouble::Refused(500), "refused-500", "answers 500"),
         (Trouble::Refused(401), "refused-401", "answers 401"),
         (Trouble::Refused(429), "refused-429", "answers 429"),
-        (Trouble::AnswerLost, "answer-lost", "makes the payment, and its answer is lost"),
+        (Trouble::ResponseLost, "answer-lost", "makes the payment, and its answer is lost"),
         (Trouble::Garbage, "not-json", "answers something that is not JSON"),
         (Trouble::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
     ] {
@@ -468,14 +468,14 @@ async fn unreported(case: &mut Case, comes_back: bool) -> Played {
     }
     match case.stage.shop.options.asks_within {
         None => {
-            if !case.is_asked(&order, Duration::ZERO).await {
+            if !case.has_queried(&order, Duration::ZERO).await {
                 let remark = "the shop does not ask the gateway: without a callback nobody would deliver. Poll open payments, and set asks_within to have it checked";
                 case.remarks.push(remark.to_owned());
             }
             case.expect(&order, Truth::Open).await
         }
         Some(limit) => {
-            if !case.is_asked(&order, Duration::from_secs(limit)).await {
+            if !case.has_queried(&order, Duration::from_secs(limit)).await {
                 case.lose(
                     Loss::PaidUndelivered,
                     format!("no callback arrived, and the shop did not ask within {limit} s"),

@@ -69,6 +69,6 @@ mod tests {
             let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-/".contains(&byte);
             assert!(all.iter().all(|situation| situation.id.bytes().all(is_word) && !situation.text.is_empty()));
         }
-        assert!(super::all(Behind::Server).len() >= 200);
+        assert!(all(Behind::Server).len() >= 200);
     }
 }

@@ -163,7 +163,7 @@ pub(super) async fn unreported(case: &mut Case, way: Way) -> Played {
     case.pay(&order, way).await?;
     case.open_return(&order, "statusCode=200", None, true).await?;
     let Some(limit) = case.stage.shop.options.asks_within else {
-        if !case.is_asked(&order, Duration::ZERO).await {
+        if !case.has_queried(&order, Duration::ZERO).await {
             case.remarks.push(
                 "the shop does not ask the server. After three days of failed deliveries nobody would deliver this order: read GET /v1/events, \
                  and set asks_within to have it checked"
@@ -172,7 +172,7 @@ pub(super) async fn unreported(case: &mut Case, way: Way) -> Played {
         }
         return case.expect(&order, Truth::Open).await;
     };
-    if !case.is_asked(&order, Duration::from_secs(limit)).await {
+    if !case.has_queried(&order, Duration::from_secs(limit)).await {
         case.lose(Loss::PaidUndelivered, format!("no event arrived, and the shop did not ask within {limit} s"));
     }
     case.expect(&order, Truth::Paid).await

@@ -316,7 +316,7 @@ fn troubles(list: &mut List) {
         (Trouble::Refused(500), "refused-500", "answers 500"),
         (Trouble::Refused(401), "refused-401", "answers 401"),
         (Trouble::Refused(429), "refused-429", "answers 429"),
-        (Trouble::AnswerLost, "answer-lost", "opens the checkout, and its answer is lost"),
+        (Trouble::ResponseLost, "answer-lost", "opens the checkout, and its answer is lost"),
         (Trouble::Garbage, "not-json", "answers something that is not JSON"),
         (Trouble::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
     ] {
