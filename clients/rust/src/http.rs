@@ -307,7 +307,7 @@ fn reason(problem: &reqwest::Error) -> String {
 
 /// Whether the peer's certificate is not trusted: the next attempt would meet the same one.
 fn is_distrusted(problem: &reqwest::Error) -> bool {
-    let mut causes = std::iter::successors(problem.source(), |cause| cause.source());
+    let mut causes = std::iter::successors(problem.source(), |cause| std::error::Error::source(*cause));
     causes.any(|cause| matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_))))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, time::Instant};
 
-use kassa_test_patience::{patient, wait_until};
+use kassa_test_patience::wait_until;
 use serde_json::{Value, json};
 
 use crate::{
@@ -438,5 +438,5 @@ fn million_responses_take_a_minute() {
     let took = started.elapsed();
     println!("{:.1} s, {:.0} responses a second", took.as_secs_f64(), 1e6 / took.as_secs_f64());
     println!("{}", ended.out.lines().last().unwrap_or_default());
-    assert!(took < patient(std::time::Duration::from_secs(3600)), "{took:?}");
+    assert!(ended.out.contains("1000000 judged, 0 not judged"), "{}", ended.err);
 }

@@ -289,7 +289,7 @@ fn check_replies(storage: &dyn Storage, replies: impl Fn(&(String, u64)) -> Vec<
         let history = block_on(storage.history(id(number))).unwrap().unwrap();
         let payment = &history.listed.view.payments[0];
         assert_eq!((reply.payment_id.as_str(), &reply.reference), (payment.id.as_str(), &payment.reference));
-        assert_eq!(history.exchanges[0], [reply.stored.clone()]);
+        assert_eq!(history.exchanges[0], std::slice::from_ref(&reply.stored));
     }
     for (place, reply) in all.iter().enumerate() {
         assert_eq!(replies(&(reply.payment_id.clone(), reply.number)), all[place + 1..]);
