@@ -266,7 +266,7 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
         recovery.cancel()
     summary = gateway.deliver_forever(delivered, otherwise=print, stop=threading.Event(), interval=2.5, at_once=4)
     assert_type(summary.undelivered, tuple[kassa.JournalEntry, ...])
-    assert_type(summary.left, tuple[kassa.Unfinished, ...] | None)
+    assert_type(summary.left_open, tuple[kassa.Unfinished, ...] | None)
     journal.prune(timedelta(days=30))
     journal.prune(2.5)
 

@@ -140,7 +140,7 @@ def test_charged_payments_are_delivered_and_marked(sandbox: Sandbox, tmp_path: P
     sandbox.approve(abandoned)
     with runs(shop, shop.deliver) as ended:
         assert shop.delivered.get(timeout=PATIENCE) == "abandoned"
-    assert ended.get(timeout=PATIENCE).left == ()
+    assert ended.get(timeout=PATIENCE).left_open == ()
 
 
 @both
@@ -161,7 +161,7 @@ def test_a_failed_delivery_is_repeated(
         notes = [shop.delivered.get(timeout=PATIENCE) for _ in range(3)]
     assert notes[0] == "tea", "others do not wait"
     assert sorted(map(str, notes)) == ["cake", "tea", "tea"]
-    assert (ended.get(timeout=PATIENCE).left, shop.delivered.empty()) == ((), True)
+    assert (ended.get(timeout=PATIENCE).left_open, shop.delivered.empty()) == ((), True)
     assert "was not delivered; again in 2 s: ConnectionError('no courier')" in caplog.text
 
 
@@ -338,13 +338,13 @@ def test_closing_the_gateway_ends_the_worker(sandbox: Sandbox, tmp_path: Path, r
             worker = asyncio.create_task(gateway.with_note("x").deliver_forever(no_delivery))
             await asyncio.sleep(0)
             await gateway.close()
-            assert (await asyncio.wait_for(worker, PATIENCE)).left == ()
+            assert (await asyncio.wait_for(worker, PATIENCE)).left_open == ()
 
     if runs is in_a_loop:
         asyncio.run(close_in_loop())
         return
     threading.Timer(0.1, shop.gateway.close).start()
-    assert shop.gateway.with_note("x").deliver_forever(print, stop=threading.Event()).left == ()
+    assert shop.gateway.with_note("x").deliver_forever(print, stop=threading.Event()).left_open == ()
 
 
 async def no_delivery(_: kassa.JournalEntry) -> None:

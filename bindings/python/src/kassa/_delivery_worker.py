@@ -141,8 +141,8 @@ class _Worker:
                 self.forget(task)
             task.due = 0.0
 
-    def summary(self, left: list[Unfinished] | None) -> DeliverySummary:
-        summary = DeliverySummary(self.delivered, None if left is None else tuple(left))
+    def summary(self, left_open: list[Unfinished] | None) -> DeliverySummary:
+        summary = DeliverySummary(self.delivered, None if left_open is None else tuple(left_open))
         log.info("the delivery of payments ended: %s", summary)
         return summary
 

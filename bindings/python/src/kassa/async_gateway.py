@@ -272,7 +272,7 @@ class AsyncGateway(Connected):
         * ``stop`` ends it, after the call that runs. Cancelling the task ends it at once; what ``deliver`` was about to do
           comes again. Closing the gateway does, too.
         * ``interval`` and ``at_once``: see `RecoveryPolicy`. Abandoned payments are polled less and less often, down to once
-          a day, and are never dropped: see ``left`` of the result.
+          a day, and are never dropped: see ``left_open`` of the result.
 
         Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an
         error (no connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most. All

@@ -14,7 +14,7 @@ class DeliverySummary:
 
     delivered: int
     """How many payments the handler delivered and the journal has as finished."""
-    left: tuple[Unfinished, ...] | None
+    left_open: tuple[Unfinished, ...] | None
     """The journal's unfinished entries: the next worker continues with them. None if the journal could not be read."""
 
     @property
@@ -32,19 +32,19 @@ class DeliverySummary:
     def for_a_person(self) -> tuple[Unfinished, ...]:
         """Mismatches, and files that cannot be read."""
         decided = *self.undelivered, *self.undecided
-        return tuple(item for item in self.left or () if item not in decided)
+        return tuple(item for item in self.left_open or () if item not in decided)
 
     def _payments(self) -> Iterator[JournalEntry]:
-        return (item for item in self.left or () if isinstance(item, JournalEntry))
+        return (item for item in self.left_open or () if isinstance(item, JournalEntry))
 
     def __bool__(self) -> NoReturn:
-        _check.no_truth(self, "summary.delivered or summary.left")
+        _check.no_truth(self, "summary.delivered or summary.left_open")
 
     def __str__(self) -> str:
-        if self.left is None:
+        if self.left_open is None:
             return f"{self.delivered} delivered; the journal could not be read"
         counts = (
             f"{len(self.undelivered)} charged and not delivered, {len(self.undecided)} undecided, "
             f"{len(self.for_a_person)} for a person"
         )
-        return f"{self.delivered} delivered; left open: {counts if self.left else 'nothing'}"
+        return f"{self.delivered} delivered; left open: {counts if self.left_open else 'nothing'}"

@@ -259,7 +259,7 @@ class Gateway(Connected):
         * ``stop`` ends it within seconds, after the call that runs. Without it, and in the main thread, SIGINT and SIGTERM do
           the same; a second one ends the program. Closing the gateway does, too.
         * ``interval`` and ``at_once``: see `RecoveryPolicy`. Abandoned payments are polled less and less often, down to once
-          a day, and are never dropped: see ``left`` of the result.
+          a day, and are never dropped: see ``left_open`` of the result.
 
         Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an
         error (no connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most. All

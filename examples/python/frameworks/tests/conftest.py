@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kassa_sandbox import Sandbox
 from kassa_server.testing import KassaServer
 
-from shop_process import Program, Shop, free_port
+from shop_process import free_port
 
-StartShop = Callable[[Program], Shop]
 NUMBERS = itertools.count(1)
 
 
@@ -27,12 +25,6 @@ def kassa_server(port: int) -> Iterator[KassaServer]:
     """The server of the whole run. It sends its events to the shop that runs."""
     with KassaServer(events_url=f"http://127.0.0.1:{port}/events") as server:
         yield server
-
-
-@pytest.fixture
-def sandbox(kassa_sandbox_session: Sandbox) -> Sandbox:
-    """The gateway of the shops that talk to it themselves."""
-    return kassa_sandbox_session
 
 
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
