@@ -54,7 +54,7 @@ impl PlainHttp {
 
 /// The rule of a URL that is plain HTTP to another machine, with what permits that.
 pub(super) fn or_named_host(rule: &str) -> String {
-    let is_about_https = rule.starts_with("must be") && rule.contains("https") && rule.contains("loopback");
+    let is_about_https = rule.starts_with("must be") && rule.contains("https") && rule.ends_with("a loopback address");
     let permission = if is_about_https { ", or to a host that plain_http_hosts names" } else { "" };
     format!("{rule}{permission}")
 }

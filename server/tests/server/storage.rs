@@ -24,7 +24,9 @@ use kassa_server::{
         listing::{CheckoutFilter, ListCheckouts, Place, Start, TextFilter},
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
-        staff::{MOST_UNKNOWN_CALLBACKS, Need, Period, StoredExchange, StoredReply, StoredUnknownCallback, UnknownCallback},
+        staff::{
+            MOST_UNKNOWN_CALLBACKS, Need, Period, StoredExchange, StoredReply, StoredUnknownCallback, UnknownCallback,
+        },
     },
 };
 use kassa_test_postgres::Database;

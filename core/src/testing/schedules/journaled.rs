@@ -60,8 +60,20 @@ impl Journaled {
             self.0.pass(Duration::from_secs(hours * 60 * 60));
             ends.extend(recovered(&gateway).await?);
         }
+        let listed = unfinished(&gateway)?;
         for (key, state) in &ends {
             let books = world.payment(key).and_then(|payment| payment.end);
+            // Its payer sent no code: it is set aside, and stays for the next recovery. That is no end.
+            if *state == JournalState::Pending {
+                let has_ended = ends.iter().any(|(other, end)| other == key && *end != JournalState::Pending);
+                if !has_ended && (books.is_some() || !listed.contains(key)) {
+                    return Err(format!(
+                        "{key} was set aside as {state:?}, and is {books:?}, listed: {}",
+                        listed.contains(key)
+                    ));
+                }
+                continue;
+            }
             let reported = if *state == JournalState::Charged { Ending::Charged } else { Ending::Rejected };
             // If the owner of a number is not known, a person decides.
             let is_doubted = *state == JournalState::Mismatch && world.repeats_itself();
@@ -69,10 +81,10 @@ impl Journaled {
                 return Err(format!("{key} was recovered as {state:?}, and is {books:?}"));
             }
         }
-        let listed = unfinished(&gateway)?;
         let charged = world.payments().into_iter().filter(|(_, payment)| payment.times_charged > 0);
         for (key, payment) in charged {
-            if !ends.iter().any(|(recovered, _)| *recovered == key) && !listed.contains(&key) {
+            let has_ended = ends.iter().any(|(recovered, end)| *recovered == key && *end != JournalState::Pending);
+            if !has_ended && !listed.contains(&key) {
                 return Err(format!("the journal has forgotten {key}: {payment:?}"));
             }
         }

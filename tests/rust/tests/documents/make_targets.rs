@@ -28,7 +28,12 @@ fn targets_named(line: &str) -> Vec<&str> {
     for command in line.split([';', '&', '|']) {
         let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
         if words.next() == Some("make") {
-            targets.extend(words.filter(|word| is_target(word)));
+            let mut is_quoted = false;
+            targets.extend(words.filter(|word| {
+                let was_quoted = is_quoted;
+                is_quoted ^= word.matches('"').count() % 2 == 1;
+                !was_quoted && is_target(word)
+            }));
         }
     }
     targets
@@ -50,6 +55,7 @@ mod tests {
             "make test",
             "make -j2 test test-swift",
             "make test TIME=600",
+            "make test PACKAGES=\"one two three\" test-swift",
             "A=1 make test",
             "make TARGET",
             "made x",

@@ -62,7 +62,10 @@ impl Source {
 
     /// The file in which the thing stands that a path names.
     fn target(&self, from: &Module, path: &[String]) -> Option<Module> {
-        let mut absolute = if path[0] == "crate" { Vec::new() } else { from.clone() };
+        // A program in `bin` is a crate of its own, and takes what the library exports by its name.
+        let program =
+            if from.first().is_some_and(|room| room == "bin") { from.get(..2).unwrap_or_default() } else { &[] };
+        let mut absolute = if path[0] == "crate" { program.to_vec() } else { from.clone() };
         for segment in path {
             match segment.as_str() {
                 "crate" | "self" => {}

@@ -21,8 +21,10 @@ import kotlinx.serialization.json.JsonPrimitive
  * where a reference alone is serialized: `Json.encodeToString(PaymentRefSerializer, payment)`.
  */
 public object PaymentRefSerializer : KSerializer<PaymentRef> {
+    /** Of a text. */
     override val descriptor: SerialDescriptor get() = text("PaymentRef")
 
+    /** Writes its text. */
     override fun serialize(encoder: Encoder, value: PaymentRef): Unit = encoder.encodeString("$value")
 
     /** @throws SerializationException if the text is none of a reference */
@@ -31,8 +33,10 @@ public object PaymentRefSerializer : KSerializer<PaymentRef> {
 
 /** Writes a [PaymentEntry] as its text, and reads it with [PaymentEntry.parse]. A property of that type needs no setting. */
 public object PaymentEntrySerializer : KSerializer<PaymentEntry> {
+    /** Of a text. */
     override val descriptor: SerialDescriptor get() = text("PaymentEntry")
 
+    /** Writes its text. */
     override fun serialize(encoder: Encoder, value: PaymentEntry): Unit = encoder.encodeString("$value")
 
     /** @throws SerializationException if the text is none of an entry */
@@ -41,8 +45,10 @@ public object PaymentEntrySerializer : KSerializer<PaymentEntry> {
 
 /** Writes a [Provider] as its name, and reads it with [Provider.fromName]. A property of that type needs no setting. */
 public object ProviderSerializer : KSerializer<Provider> {
+    /** Of a text. */
     override val descriptor: SerialDescriptor get() = text("Provider")
 
+    /** Writes its name. */
     override fun serialize(encoder: Encoder, value: Provider): Unit = encoder.encodeString("$value")
 
     /** @throws SerializationException if it is no text */
@@ -51,6 +57,7 @@ public object ProviderSerializer : KSerializer<Provider> {
 
 /** Writes a [PaymentStatus] as [PaymentStatus.toJson], and reads that; in JSON alone. A property of that type needs no setting. */
 public object PaymentStatusSerializer : KSerializer<PaymentStatus> {
+    /** Of any JSON. */
     override val descriptor: SerialDescriptor get() = JsonElement.serializer().descriptor
 
     /** @throws SerializationException for another format than JSON */
