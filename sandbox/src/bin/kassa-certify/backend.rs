@@ -16,7 +16,6 @@ use kassa_sandbox::{Sandbox, SandboxOptions};
 use reqwest::Client;
 use serde_json::Value;
 use tokio::{net::TcpListener, time::sleep};
-use url::Url;
 
 use crate::{
     event::{self, Event},
@@ -24,40 +23,8 @@ use crate::{
     options::Behind,
     server_process::Server,
     shop::until,
+    way::{PATIENCE, plain, token_of},
 };
-
-/// No step of the server or the sandbox takes longer; only a bug reaches it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A way to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    PayForm,
-    Qr,
-    Mbank,
-}
-
-impl Way {
-    pub(crate) const ALL: [Self; 3] = [Self::PayForm, Self::Qr, Self::Mbank];
-
-    /// The name of the method at the server.
-    pub(crate) fn method(self) -> &'static str {
-        match self {
-            Self::PayForm => "pay_form",
-            Self::Qr => "qr",
-            Self::Mbank => "mbank",
-        }
-    }
-
-    /// For the name of a situation.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::PayForm => "form",
-            Self::Qr => "qr",
-            Self::Mbank => "mbank",
-        }
-    }
-}
 
 /// What the shop opened: a checkout at the server, or a payment at the gateway.
 #[derive(Clone, Debug, Default)]
@@ -401,17 +368,6 @@ impl Backend {
             server.kill().await;
         }
     }
-}
-
-/// A text as it is, and anything else as JSON.
-pub(crate) fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The gateway's number in the address of one of its pages.
-pub(crate) fn token_of(page: &str) -> Option<String> {
-    let url = Url::parse(page).ok()?;
-    url.query_pairs().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned())
 }
 
 fn answered(answer: Result<Answer, String>) -> Response {

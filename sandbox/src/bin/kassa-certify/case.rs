@@ -8,11 +8,12 @@ use serde::Serialize;
 use tokio::{sync::Mutex, time::sleep};
 
 use crate::{
-    backend::{Backend, Lie, Opened, PATIENCE, Trouble, Way},
+    backend::{Backend, Lie, Opened, Trouble},
     event::{About, Event, Message, invented},
     http::{self, Answer},
     options::Late,
     shop::{Names, Seen, Shop, until},
+    way::{PATIENCE, Way},
 };
 
 /// How often an event is sent, if the shop does not take it. kassa-server does so for three days; here the pauses are short.

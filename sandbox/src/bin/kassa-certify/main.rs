@@ -12,6 +12,7 @@ mod run;
 mod server_process;
 mod shop;
 mod situations;
+mod way;
 
 use std::{
     env, fs,

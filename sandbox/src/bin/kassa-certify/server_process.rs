@@ -16,9 +16,9 @@ use tokio::{
 };
 
 use crate::{
-    backend::{PATIENCE, Way, plain, token_of},
     event, http,
     shop::until,
+    way::{PATIENCE, Way, plain, token_of},
 };
 
 /// How the sandbox answers where the interface leaves it open.

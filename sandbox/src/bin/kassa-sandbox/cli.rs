@@ -23,6 +23,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, read at the start")]
 pub(crate) enum Command {
     /// Record what a merchant and a gateway send each other, without secrets
     Record(RecordArgs),

@@ -5,9 +5,9 @@ pub(crate) mod server;
 pub(crate) mod signatures;
 
 use crate::{
-    backend::Way,
     case::{Case, Played},
     options::Behind,
+    way::Way,
 };
 
 /// What is played.

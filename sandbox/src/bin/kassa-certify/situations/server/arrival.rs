@@ -6,11 +6,12 @@ use tokio::time::sleep;
 
 use super::{Killed, Sequence, Timing, history};
 use crate::{
-    backend::{Trouble, Way},
+    backend::Trouble,
     case::{Case, Loss, Order, Played, Truth},
     event::{Event, new_id, now_s},
     http::{self, BreakOff},
     shop::Names,
+    way::Way,
 };
 
 pub(super) async fn twice(case: &mut Case, way: Way, timing: Timing, new_id: bool) -> Played {

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::filled;
 use crate::{
-    backend::{Lie, Way},
+    backend::Lie,
     case::{Case, Played, Truth},
     event::{Event, Message, new_id},
     situations::{signatures, way},
+    way::Way,
 };
 
 /// Kinds of events that the server sends (docs/events.md), but for `checkout.paid`.

@@ -14,10 +14,11 @@ use serde_json::Value;
 
 use super::signatures;
 use crate::{
-    backend::{Trouble, Way},
+    backend::Trouble,
     case::{Case, Order, Played},
     event::Event,
     http::BreakOff,
+    way::Way,
 };
 
 /// How copies of an event arrive.

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::{Ended, Overpaid, filled, history};
 use crate::{
-    backend::{Trouble, Way},
+    backend::Trouble,
     case::{Case, Loss, Order, Played, Truth},
     event::Event,
     situations::way,
+    way::Way,
 };
 
 /// Queries with which a payer opens the return page without having paid, and whether it is a posted form.

@@ -10,9 +10,10 @@ use super::{
     payers::RETURNS,
 };
 use crate::{
-    backend::{Trouble, Way},
+    backend::Trouble,
     http::BreakOff,
     situations::{Script as Any, Situation, signatures, way},
+    way::Way,
 };
 
 struct List(Vec<Situation>);
