@@ -27,7 +27,7 @@ public object PaymentRefSerializer : KSerializer<PaymentRef> {
     /** Writes its text. */
     override fun serialize(encoder: Encoder, value: PaymentRef): Unit = encoder.encodeString("$value")
 
-    /** @throws SerializationException if the text is none of a reference */
+    /** Throws a `SerializationException` if the text is none of a reference. */
     override fun deserialize(decoder: Decoder): PaymentRef = decoder.decodeString().let { reading { PaymentRef.parse(it) } }
 }
 
@@ -39,7 +39,7 @@ public object PaymentEntrySerializer : KSerializer<PaymentEntry> {
     /** Writes its text. */
     override fun serialize(encoder: Encoder, value: PaymentEntry): Unit = encoder.encodeString("$value")
 
-    /** @throws SerializationException if the text is none of an entry */
+    /** Throws a `SerializationException` if the text is none of an entry. */
     override fun deserialize(decoder: Decoder): PaymentEntry = decoder.decodeString().let { reading { PaymentEntry.parse(it) } }
 }
 
@@ -51,7 +51,7 @@ public object ProviderSerializer : KSerializer<Provider> {
     /** Writes its name. */
     override fun serialize(encoder: Encoder, value: Provider): Unit = encoder.encodeString("$value")
 
-    /** @throws SerializationException if it is no text */
+    /** Throws a `SerializationException` if it is no text. */
     override fun deserialize(decoder: Decoder): Provider = decoder.decodeString().let { reading { Provider.fromName(it) } }
 }
 
@@ -60,13 +60,13 @@ public object PaymentStatusSerializer : KSerializer<PaymentStatus> {
     /** Of any JSON. */
     override val descriptor: SerialDescriptor get() = JsonElement.serializer().descriptor
 
-    /** @throws SerializationException for another format than JSON */
+    /** Throws a `SerializationException` for another format than JSON. */
     override fun serialize(encoder: Encoder, value: PaymentStatus) {
         val json = encoder as? JsonEncoder ?: throw SerializationException("a PaymentStatus can be written as JSON alone")
         json.encodeJsonElement(element(value.toJson()))
     }
 
-    /** @throws SerializationException if it is no status, or for another format than JSON */
+    /** Throws a `SerializationException` if it is no status, or for another format than JSON. */
     override fun deserialize(decoder: Decoder): PaymentStatus {
         val json = decoder as? JsonDecoder ?: throw SerializationException("a PaymentStatus can be read from JSON alone")
         val element = json.decodeJsonElement()
