@@ -19,6 +19,8 @@ use crate::{
 /// How often an event is sent, if the shop does not take it. kassa-server does so for three days; here the pauses are short.
 const ATTEMPTS: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(150);
+/// A process closes its connections a moment before it has ended.
+const END_OF_PROCESS: Duration = Duration::from_millis(200);
 /// Statuses by which a shop refuses one event, after which kassa-server skips it (docs/server.md#events).
 const REFUSALS: [u16; 6] = [400, 406, 409, 415, 422, 501];
 
@@ -88,6 +90,8 @@ pub(crate) struct Case {
     pub(crate) remarks: Vec<String>,
     /// Orders to look at once more when everything has been played.
     pub(crate) orders: Vec<(Order, Truth)>,
+    /// Whether a message got no answer: the shop's process may be ending.
+    is_unanswered: bool,
 }
 
 /// Why a situation could not be played.
@@ -95,7 +99,14 @@ pub(crate) type Played<T = ()> = Result<T, String>;
 
 impl Case {
     pub(crate) fn new(stage: &Arc<Stage>) -> Self {
-        Self { stage: Arc::clone(stage), log: Vec::new(), losses: Vec::new(), remarks: Vec::new(), orders: Vec::new() }
+        Self {
+            stage: Arc::clone(stage),
+            log: Vec::new(),
+            losses: Vec::new(),
+            remarks: Vec::new(),
+            orders: Vec::new(),
+            is_unanswered: false,
+        }
     }
 
     pub(crate) fn say(&mut self, text: impl Into<String>) {
@@ -213,6 +224,7 @@ impl Case {
 
     pub(crate) async fn post_to(&mut self, url: &str, what: &str, message: &Message) -> Result<u16, String> {
         let answer = self.stage.shop.post(url, message).await;
+        self.is_unanswered |= answer.is_err();
         self.say(match &answer {
             Ok(status) => format!("{what}: HTTP {status}"),
             Err(error) => format!("{what}: no answer ({})", short(error)),
@@ -410,11 +422,15 @@ impl Case {
     /// A shop that went down is started again, where it can be.
     pub(crate) async fn check_shop(&mut self) -> Played {
         let stage = Arc::clone(&self.stage);
-        let _guard = stage.shop.reviving.lock().await;
+        if std::mem::take(&mut self.is_unanswered) {
+            sleep(END_OF_PROCESS).await;
+        }
+        let mut revivals = stage.shop.revivals.lock().await;
         if stage.shop.is_up().await {
             return Ok(());
         }
         let last = self.stage.shop.last_lines();
+        *revivals += 1;
         self.lose(Loss::ShopDown, format!("it ended; its last lines:\n{last}"));
         self.stage.shop.kill().await;
         self.stage.shop.start().await

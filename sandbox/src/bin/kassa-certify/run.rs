@@ -69,9 +69,7 @@ async fn play(stage: &Arc<Stage>, situation: &Situation) -> (Case, Option<String
     let begun = Instant::now();
     let mut case = Case::new(stage);
     let mut broken = situation.play(&mut case).await.err();
-    if broken.is_some()
-        && let Err(error) = case.check_shop().await
-    {
+    if let Err(error) = case.check_shop().await {
         broken = Some(error);
     }
     (case, broken, begun.elapsed())
@@ -120,8 +118,14 @@ pub(crate) async fn all(stage: &Arc<Stage>, situations: &[Situation], progress: 
     if !played.is_empty() {
         sleep(SETTLE).await;
     }
+    // A shop that went down took others with it that were played beside: alone, each shows what it does itself.
+    let went_down = *stage.shop.revivals.lock().await > 0;
     for (index, (mut case, broken, time)) in played {
         case.audit().await;
+        if went_down && (broken.is_some() || !case.losses.is_empty()) {
+            alone.push(index);
+            continue;
+        }
         let outcome = Outcome::of(&situations[index], case, broken, time);
         progress(&outcome);
         outcomes.insert(index, outcome);

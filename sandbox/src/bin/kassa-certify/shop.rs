@@ -37,8 +37,8 @@ pub(crate) struct Shop {
     variables: Vec<(String, String)>,
     log: PathBuf,
     process: Mutex<Option<Child>>,
-    /// Held while it is started again, so that situations side by side do not do so twice.
-    pub(crate) reviving: Mutex<()>,
+    /// How often it went down and was started again. Held meanwhile, so that situations side by side do not do so twice.
+    pub(crate) revivals: Mutex<usize>,
 }
 
 /// What can be filled into a setting.
@@ -86,7 +86,7 @@ impl Shop {
             variables,
             log: folder.join("shop.log"),
             process: Mutex::new(None),
-            reviving: Mutex::new(()),
+            revivals: Mutex::new(0),
         }
     }
 
