@@ -91,7 +91,7 @@ def test_finishing_by_hand_needs_a_reason_and_a_yes(shop: Shop) -> None:
     for options, problem in (
         ((), "say why: --reason TEXT"),
         (("--reason", " "), "say why: --reason TEXT"),
-        (("--reason", "shipped"), "finish it only if the payer has the goods, or the money back. Nobody is there"),
+        (("--reason", "shipped"), "finish it only if the payer has the goods, or the money back. Nobody can answer"),
     ):
         refused = shop.run(*finish, *options)
         assert refused.returncode == 2
@@ -143,15 +143,15 @@ def typed(shop: Shop, answer: str) -> str:
     )
     os.close(terminal)
     os.write(controller, answer.encode())
-    told, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=PATIENCE)
     os.close(controller)
-    return told
+    return output
 
 
 def test_a_person_is_asked_before_a_payment_is_finished(shop: Shop) -> None:
-    told = typed(shop, "\n")
-    assert "Finish it? [y/N]" in told
-    assert "nothing was changed" in told
+    output = typed(shop, "\n")
+    assert "Finish it? [y/N]" in output
+    assert "nothing was changed" in output
     assert "cake" in shop.states()
     assert "finished cake-" in typed(shop, "y\n")
     assert "cake" not in shop.states()
@@ -199,7 +199,7 @@ def test_old_payments_are_shown_before_they_are_pruned(shop: Shop) -> None:
         (old / name).write_text("")
     refused = shop.run("journal", "prune")
     assert (refused.returncode, refused.stdout) == (2, "2020-01  2 finished payments\n")
-    assert "could be sent again. Nobody is there to be asked: add --yes" in refused.stderr
+    assert "could be sent again. Nobody can answer here: add --yes" in refused.stderr
     assert old.exists()
     pruned = shop.run("journal", "prune", "--older-than", "400", "--yes")
     assert pruned.stdout.splitlines()[-1] == "removed 2 finished payments"
@@ -227,9 +227,9 @@ def test_several_are_asked_at_once_and_told_in_order(shop: Shop, tmp_path: Path)
     orders = tmp_path / "orders.txt"
     orders.write_text("cake\ntea\nnobody\nmilk\n")
     with shop.sandbox.faults.add("delay", order_number="cake", times=1, delay=timedelta(seconds=1)):
-        asked = shop.run("status", "--orders", str(orders), "--provider", "MBank", "--jobs", "4")
-    assert [line.split()[0] for line in asked.stdout.splitlines()] == ["cake", "tea", "nobody", "milk"]
-    assert asked.returncode == 3
+        listed = shop.run("status", "--orders", str(orders), "--provider", "MBank", "--jobs", "4")
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["cake", "tea", "nobody", "milk"]
+    assert listed.returncode == 3
     assert "must be between 1 and 64" in shop.run("status", "--orders", "x", "--jobs", "0").stderr
 
 

@@ -2,6 +2,7 @@
 //! text of QR codes.
 
 pub(crate) mod elqr;
+pub(crate) mod json_literal;
 
 use std::{fmt, marker::PhantomData};
 

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::encoding::json_literal::{literal_length, read};
+
 /// The nesting limit. What is nested deeper is replaced as a whole.
 const MAX_DEPTH: usize = 100;
 /// Replaces what is nested too deeply, and text that cannot be read.
@@ -161,30 +163,9 @@ impl Rewriter<'_> {
     }
 }
 
-/// The content of a JSON string, also of a truncated one.
-pub(crate) fn read(literal: &str) -> Option<String> {
-    serde_json::from_str(literal).or_else(|_| serde_json::from_str(&format!("{literal}\""))).ok()
-}
-
 /// The text of a value: the content of a string, and anything else as it is written.
 pub(crate) fn value_text(raw: &str) -> Option<String> {
     if raw.starts_with('"') { read(raw) } else { Some(raw.to_owned()) }
-}
-
-/// A text as a JSON string.
-pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// How long the string is that a text begins with, its quotes included.
-fn literal_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
-        let is_end = *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
-        is_end
-    });
-    end.map_or(text.len(), |(end, _)| end + 1)
 }
 
 /// How long the container is that a text begins with.

@@ -3,7 +3,10 @@
 
 use url::form_urlencoded;
 
-use crate::redact::without_card_numbers;
+use crate::{
+    encoding::json_literal::{literal_length, quoted, read},
+    redact::without_card_numbers,
+};
 
 /// Replaces a value that is not stored.
 const HIDDEN: &str = "***";
@@ -68,26 +71,6 @@ fn in_literal(literal: &str, nesting: u32) -> String {
         }
         _ => quoted(HIDDEN),
     }
-}
-
-/// The content of a JSON string, also of a truncated one.
-fn read(literal: &str) -> Option<String> {
-    serde_json::from_str(literal).or_else(|_| serde_json::from_str(&format!("{literal}\""))).ok()
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// How long the string is that a text begins with, its quotes included.
-fn literal_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
-        let is_end = *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
-        is_end
-    });
-    end.map_or(text.len(), |(end, _)| end + 1)
 }
 
 /// How long the JSON value is that a text begins with.

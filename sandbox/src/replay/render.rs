@@ -13,8 +13,9 @@ use url::Url;
 
 use crate::{
     encoding::elqr,
+    encoding::json_literal::quoted,
     recording::{
-        json_text::{self, Token, is_json, name, quoted, value_text},
+        json_text::{self, Token, is_json, name, value_text},
         mask::HIDDEN,
     },
     replay::values::{Field, plain_name},

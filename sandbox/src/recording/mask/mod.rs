@@ -12,9 +12,10 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
+    encoding::json_literal::quoted,
     recording::{
         Body, Exchange, Headers,
-        json_text::{self, Step, Token, is_json, name, pointer, quoted, value_text},
+        json_text::{self, Step, Token, is_json, name, pointer, value_text},
     },
     redact::card_numbers::replace_card_numbers,
 };

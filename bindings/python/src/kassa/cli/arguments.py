@@ -164,7 +164,9 @@ def _asked_for(command: argparse.ArgumentParser) -> None:
 
 
 def _jobs(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--jobs", type=jobs, default=1, metavar="N", help="how many are asked at once; 1 unless given")
+    command.add_argument(
+        "--jobs", type=jobs, default=1, metavar="N", help="how many queries are sent at once; 1 unless given"
+    )
 
 
 def _provider(command: argparse.ArgumentParser) -> None:

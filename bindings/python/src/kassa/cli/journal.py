@@ -29,8 +29,8 @@ MEANING = {
     kassa.JournalState.REJECTED: "It ended, and no money was taken.",
 }
 CONSEQUENCE = {
-    kassa.JournalState.UNKNOWN: "Nobody asks about it any more: if its money was taken, nobody notices.",
-    kassa.JournalState.PENDING: "Nobody asks about it any more: if its money is taken, nobody notices.",
+    kassa.JournalState.UNKNOWN: "No more queries are sent about it: if it was charged, nobody notices.",
+    kassa.JournalState.PENDING: "No more queries are sent about it: if it is charged, nobody notices.",
     kassa.JournalState.CHARGED: "It is not delivered any more: finish it only if the payer has the goods, or the money back.",
     kassa.JournalState.MISMATCH: "Nobody is shown it any more: finish it only after the money was looked up at the gateway.",
     kassa.JournalState.REJECTED: "Nothing was taken, so nothing is lost.",
@@ -61,7 +61,7 @@ def arguments(commands: Any, make: Callable[[Any, str, str], argparse.ArgumentPa
         command.add_argument("--yes", action="store_true", help="do it without a question")
     recover.add_argument("--deadline", type=_seconds, default=60.0, metavar="SECONDS", help="60 unless given")
     recover.add_argument(
-        "--jobs", type=_jobs, default=8, metavar="N", help="how many are asked at once; 8 unless given"
+        "--jobs", type=_jobs, default=8, metavar="N", help="how many queries are sent at once; 8 unless given"
     )
 
 
@@ -232,7 +232,7 @@ def _confirm(options: argparse.Namespace, text: str, question: str) -> None:
     if options.yes:
         return
     if options.json or sys.stdin is None or not sys.stdin.isatty():
-        raise WrongUse(f"{text} Nobody is there to be asked: add --yes")
+        raise WrongUse(f"{text} Nobody can answer here: add --yes")
     line(text)
     sys.stdout.write(f"{question} [y/N] ")
     sys.stdout.flush()

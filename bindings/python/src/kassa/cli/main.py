@@ -139,10 +139,10 @@ def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.N
 def _each_of(questions: list[tuple[str, Future[Answer]]], options: argparse.Namespace) -> int:
     progress = Progress(len(questions))
     worst = DONE
-    for done, (text, asked) in enumerate(questions):
+    for done, (text, future) in enumerate(questions):
         progress.show(done)
         try:
-            answer = asked.result()
+            answer = future.result()
         except (kassa.Unauthorized, kassa.Misconfigured):
             # The next ones would fail in the same way.
             progress.clear()

@@ -1,11 +1,12 @@
 //! Signatures that must not be believed, and unusual ones that must be.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use strum::EnumIter;
 
 use crate::event::{Event, Message, key_of, new_id, new_secret, now_s, sign};
 
 /// How an event is forged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
 pub(crate) enum Forgery {
     None,
     Empty,
@@ -41,36 +42,6 @@ use Forgery::{
     TimestampMilliseconds, TimestampNegative, TimestampText, Truncated, Version2, WithoutId, WithoutTimestamp,
     WithoutVersion, YearOld,
 };
-
-/// All of them.
-pub(crate) const FORGERIES: [Forgery; 26] = [
-    Forgery::None,
-    Empty,
-    AnotherSecret,
-    EmptySecret,
-    SecretAsText,
-    Truncated,
-    Version2,
-    WithoutVersion,
-    Hexadecimal,
-    AnotherBody,
-    AnotherId,
-    AnotherTimestamp,
-    WithoutId,
-    WithoutTimestamp,
-    BodyAlone,
-    ManyWrong,
-    EmptyAmongOthers,
-    SixMinutesOld,
-    HourOld,
-    YearOld,
-    SixMinutesAhead,
-    HourAhead,
-    TimestampText,
-    TimestampNegative,
-    TimestampEmpty,
-    TimestampMilliseconds,
-];
 
 impl Forgery {
     pub(crate) fn name(self) -> &'static str {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use strum::IntoEnumIterator;
 
 use super::{
     Ended, Killed, Overpaid, Script, Sequence, Timing,
@@ -191,7 +192,7 @@ fn copies(list: &mut List) {
 
 /// What events contain.
 fn contents(list: &mut List) {
-    for forgery in signatures::FORGERIES {
+    for forgery in signatures::Forgery::iter() {
         list.add(format!("forged-event/{}", forgery.name()), forgery.text(), Script::Forged(forgery));
     }
     for (index, genuine) in signatures::GENUINE.into_iter().enumerate() {

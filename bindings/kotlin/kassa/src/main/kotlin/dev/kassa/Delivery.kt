@@ -97,7 +97,7 @@ public data class DeliveryPolicy(
 }
 
 /**
- * Ends a [Gateway.deliverForever] from any thread, for example when the program is told to end. The call of the handler that is running is
+ * Ends a [Gateway.deliverForever] from any thread, for example when the program gets a signal to end. The call of the handler that is running is
  * waited for.
  */
 public class StopSignal : AutoCloseable {

@@ -153,7 +153,7 @@ class DeliveryTest {
         val second = LinkedBlockingQueue<String>()
         val other = launch(Dispatchers.Default) { gateway.deliverForever(policy = often) { second += it.note!! } }
         fake.advance(1.seconds)
-        // It is told to stop in the middle of a delivery, and lets nobody else deliver before that has ended.
+        // It gets the signal to stop in the middle of a delivery, and lets nobody else deliver before that has ended.
         stop.stop()
         fake.advance(1.seconds)
         assertTrue(second.isEmpty())
@@ -182,7 +182,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a gateway that errs is asked again`() = test {
+    fun `a gateway that errs is queried again`() = test {
         val refused = response(401, """{"code":"401","message":"who are you"}""")
         val responses = listOf(CREATED) + List(4) { refused } + CHARGED
         ScriptedServer(responses).use { server ->
@@ -295,7 +295,7 @@ class DeliveryTest {
     private fun test(block: suspend CoroutineScope.() -> Unit): Unit =
         runBlocking { withTimeout(PATIENCE_SECONDS.seconds) { block() } }
 
-    /** A charged payment that nobody has asked about since. */
+    /** A charged payment about which no query was sent since. */
     private suspend fun paid(note: String): PaymentRef {
         val payment = gateway.withNote(note).createMbankPayment(mbankPayment()).payment
         fake.charge(payment.orderNumber!!)
