@@ -36,13 +36,6 @@ pub(crate) enum Forgery {
     TimestampMilliseconds,
 }
 
-use Forgery::{
-    AnotherBody, AnotherId, AnotherSecret, AnotherTimestamp, BodyAlone, Empty, EmptyAmongOthers, EmptySecret,
-    Hexadecimal, HourAhead, HourOld, ManyWrong, SecretAsText, SixMinutesAhead, SixMinutesOld, TimestampEmpty,
-    TimestampMilliseconds, TimestampNegative, TimestampText, Truncated, Version2, WithoutId, WithoutTimestamp,
-    WithoutVersion, YearOld,
-};
-
 impl Forgery {
     pub(crate) fn name(self) -> &'static str {
         self.names().0
@@ -54,34 +47,36 @@ impl Forgery {
 
     fn names(self) -> (&'static str, &'static str) {
         match self {
-            Forgery::None => ("no-signature", "checkout.paid without a signature"),
-            Empty => ("empty-signature", "checkout.paid with the signature \"v1,\""),
-            AnotherSecret => ("another-secret", "checkout.paid signed with another secret"),
-            EmptySecret => ("empty-secret", "checkout.paid signed with an empty key"),
-            SecretAsText => ("secret-as-text", "checkout.paid signed with a public text as the key"),
-            Truncated => ("truncated", "checkout.paid with the first half of a right signature"),
-            Version2 => ("version-2", "checkout.paid with a right signature under the version v2"),
-            WithoutVersion => ("without-version", "checkout.paid with a wrong signature without a version"),
-            Hexadecimal => ("hexadecimal", "checkout.paid with a wrong signature in hexadecimal digits"),
-            AnotherBody => ("another-body", "the signature of payment.created above the body of checkout.paid"),
-            AnotherId => ("another-id", "a right signature under another webhook-id"),
-            AnotherTimestamp => ("another-timestamp", "an old right signature under the present webhook-timestamp"),
-            WithoutId => ("without-id", "checkout.paid signed with another secret, without webhook-id"),
-            WithoutTimestamp => {
+            Self::None => ("no-signature", "checkout.paid without a signature"),
+            Self::Empty => ("empty-signature", "checkout.paid with the signature \"v1,\""),
+            Self::AnotherSecret => ("another-secret", "checkout.paid signed with another secret"),
+            Self::EmptySecret => ("empty-secret", "checkout.paid signed with an empty key"),
+            Self::SecretAsText => ("secret-as-text", "checkout.paid signed with a public text as the key"),
+            Self::Truncated => ("truncated", "checkout.paid with the first half of a right signature"),
+            Self::Version2 => ("version-2", "checkout.paid with a right signature under the version v2"),
+            Self::WithoutVersion => ("without-version", "checkout.paid with a wrong signature without a version"),
+            Self::Hexadecimal => ("hexadecimal", "checkout.paid with a wrong signature in hexadecimal digits"),
+            Self::AnotherBody => ("another-body", "the signature of payment.created above the body of checkout.paid"),
+            Self::AnotherId => ("another-id", "a right signature under another webhook-id"),
+            Self::AnotherTimestamp => {
+                ("another-timestamp", "an old right signature under the present webhook-timestamp")
+            }
+            Self::WithoutId => ("without-id", "checkout.paid signed with another secret, without webhook-id"),
+            Self::WithoutTimestamp => {
                 ("without-timestamp", "checkout.paid signed with another secret, without webhook-timestamp")
             }
-            BodyAlone => ("body-alone", "checkout.paid with a signature of the body alone"),
-            ManyWrong => ("many-wrong", "checkout.paid with a hundred wrong signatures"),
-            EmptyAmongOthers => ("empty-among-others", "checkout.paid with empty and malformed signatures"),
-            SixMinutesOld => ("six-minutes-old", "a right signature of six minutes ago, as in a replay"),
-            HourOld => ("hour-old", "a right signature of an hour ago, as in a replay"),
-            YearOld => ("year-old", "a right signature of a year ago, as in a replay"),
-            SixMinutesAhead => ("six-minutes-ahead", "a right signature of six minutes ahead"),
-            HourAhead => ("hour-ahead", "a right signature of an hour ahead"),
-            TimestampText => ("timestamp-text", "a timestamp that is no number, rightly signed"),
-            TimestampNegative => ("timestamp-negative", "a negative timestamp, rightly signed"),
-            TimestampEmpty => ("timestamp-empty", "no timestamp, with a right signature of the empty one"),
-            TimestampMilliseconds => ("timestamp-milliseconds", "a timestamp in milliseconds, rightly signed"),
+            Self::BodyAlone => ("body-alone", "checkout.paid with a signature of the body alone"),
+            Self::ManyWrong => ("many-wrong", "checkout.paid with a hundred wrong signatures"),
+            Self::EmptyAmongOthers => ("empty-among-others", "checkout.paid with empty and malformed signatures"),
+            Self::SixMinutesOld => ("six-minutes-old", "a right signature of six minutes ago, as in a replay"),
+            Self::HourOld => ("hour-old", "a right signature of an hour ago, as in a replay"),
+            Self::YearOld => ("year-old", "a right signature of a year ago, as in a replay"),
+            Self::SixMinutesAhead => ("six-minutes-ahead", "a right signature of six minutes ahead"),
+            Self::HourAhead => ("hour-ahead", "a right signature of an hour ahead"),
+            Self::TimestampText => ("timestamp-text", "a timestamp that is no number, rightly signed"),
+            Self::TimestampNegative => ("timestamp-negative", "a negative timestamp, rightly signed"),
+            Self::TimestampEmpty => ("timestamp-empty", "no timestamp, with a right signature of the empty one"),
+            Self::TimestampMilliseconds => ("timestamp-milliseconds", "a timestamp in milliseconds, rightly signed"),
         }
     }
 
@@ -93,38 +88,38 @@ impl Forgery {
         let plain = |signature: &str| Message::new(id, &now, signature, body);
         let at = |timestamp: &str| Message::new(id, timestamp, &sign(&right, id, timestamp, body), body);
         match self {
-            Forgery::None => plain(""),
-            Empty => plain("v1,"),
-            AnotherSecret => plain(&of(&wrong)),
-            EmptySecret => plain(&of(&[])),
-            SecretAsText => plain(&of(b"whsec_")),
-            Truncated => plain(&of(&right)[..25]),
-            Version2 => plain(&of(&right).replace("v1,", "v2,")),
-            WithoutVersion => plain(of(&wrong).trim_start_matches("v1,")),
-            Hexadecimal => plain(&format!("v1,{}", "0f".repeat(32))),
-            AnotherBody => {
+            Self::None => plain(""),
+            Self::Empty => plain("v1,"),
+            Self::AnotherSecret => plain(&of(&wrong)),
+            Self::EmptySecret => plain(&of(&[])),
+            Self::SecretAsText => plain(&of(b"whsec_")),
+            Self::Truncated => plain(&of(&right)[..25]),
+            Self::Version2 => plain(&of(&right).replace("v1,", "v2,")),
+            Self::WithoutVersion => plain(of(&wrong).trim_start_matches("v1,")),
+            Self::Hexadecimal => plain(&format!("v1,{}", "0f".repeat(32))),
+            Self::AnotherBody => {
                 let harmless = event.altered(|event| event["type"] = "payment.created".into());
                 plain(&sign(&right, id, &now, &harmless.body))
             }
-            AnotherId => plain(&sign(&right, &new_id(), &now, body)),
-            AnotherTimestamp => plain(&sign(&right, id, &(now_s() - 86_400).to_string(), body)),
-            WithoutId => Message::new("", &now, &of(&wrong), body),
-            WithoutTimestamp => Message::new(id, "", &of(&wrong), body),
-            BodyAlone => {
+            Self::AnotherId => plain(&sign(&right, &new_id(), &now, body)),
+            Self::AnotherTimestamp => plain(&sign(&right, id, &(now_s() - 86_400).to_string(), body)),
+            Self::WithoutId => Message::new("", &now, &of(&wrong), body),
+            Self::WithoutTimestamp => Message::new(id, "", &of(&wrong), body),
+            Self::BodyAlone => {
                 let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &right);
                 plain(&format!("v1,{}", STANDARD.encode(ring::hmac::sign(&key, body))))
             }
-            ManyWrong => plain(&vec![of(&wrong); 100].join(" ")),
-            EmptyAmongOthers => plain("v1, v1 ,v1 v1,= v1,AAAA v0,"),
-            SixMinutesOld => at(&(now_s() - 360).to_string()),
-            HourOld => at(&(now_s() - 3600).to_string()),
-            YearOld => at(&(now_s() - 31_536_000).to_string()),
-            SixMinutesAhead => at(&(now_s() + 360).to_string()),
-            HourAhead => at(&(now_s() + 3600).to_string()),
-            TimestampText => at("now"),
-            TimestampNegative => at(&format!("-{now}")),
-            TimestampEmpty => at(""),
-            TimestampMilliseconds => at(&format!("{now}000")),
+            Self::ManyWrong => plain(&vec![of(&wrong); 100].join(" ")),
+            Self::EmptyAmongOthers => plain("v1, v1 ,v1 v1,= v1,AAAA v0,"),
+            Self::SixMinutesOld => at(&(now_s() - 360).to_string()),
+            Self::HourOld => at(&(now_s() - 3600).to_string()),
+            Self::YearOld => at(&(now_s() - 31_536_000).to_string()),
+            Self::SixMinutesAhead => at(&(now_s() + 360).to_string()),
+            Self::HourAhead => at(&(now_s() + 3600).to_string()),
+            Self::TimestampText => at("now"),
+            Self::TimestampNegative => at(&format!("-{now}")),
+            Self::TimestampEmpty => at(""),
+            Self::TimestampMilliseconds => at(&format!("{now}000")),
         }
     }
 }
