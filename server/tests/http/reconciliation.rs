@@ -190,7 +190,7 @@ async fn bookkeeping_statement_is_reconciled_as_is() {
         let kinds = ["matched", "differing", "repeated", "only-there", "only-here", "refunds"];
         assert_eq!(kinds.map(|kind| count(page, kind)), [1, 0, 0, 1, 0, 1], "{name}: {page}");
         for part in [
-            "lines are the same here, of 2",
+            "of 2 lines are the same",
             "Line 2: Выписка ООО",
             "Line 9: Итого; 1",
             "90.50\u{a0}som",

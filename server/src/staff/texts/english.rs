@@ -368,7 +368,7 @@ pub(super) const TEXTS: Texts = Texts {
     until: "Until, not including",
     download: "Download as CSV",
     compared: "Held against the statement",
-    the_same: "lines are the same here, of {}",
+    the_same: "of {} lines are the same",
     other_amount: "have another amount",
     twice: "are of a payment that another line is of",
     only_there: "are only in the statement",

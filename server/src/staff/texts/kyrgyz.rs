@@ -368,7 +368,7 @@ pub(super) const TEXTS: Texts = Texts {
     until: "Чейин, кошпогондо",
     download: "CSV менен жүктөө",
     compared: "Көчүрмө менен салыштыруу",
-    the_same: "сап дал келди, {} ичинен",
+    the_same: "{} саптын ичинен дал келди",
     other_amount: "башка сумма менен",
     twice: "башка саптын төлөмүн кайталайт",
     only_there: "көчүрмөдө гана бар",

@@ -368,7 +368,7 @@ pub(super) const TEXTS: Texts = Texts {
     until: "До, не включая",
     download: "Скачать в CSV",
     compared: "Сверка с выпиской",
-    the_same: "строк совпали, из {}",
+    the_same: "из {} строк совпали",
     other_amount: "с другой суммой",
     twice: "повторяют платёж другой строки",
     only_there: "есть только в выписке",
