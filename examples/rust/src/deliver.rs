@@ -13,11 +13,13 @@ pub(crate) async fn deliver(shop: &Checkout, narrator: &Narrator, payment: &Paym
         Ok(Some(entry)) => entry,
         // Made elsewhere, or delivered already.
         Ok(None) => return,
-        Err(error) => return narrator.warn("deliver", &format!("not now, it stays listed: {}", error.describe())),
+        Err(error) => {
+            return narrator.warn("deliver", &format!("not now, the entry stays unfinished: {}", error.describe()));
+        }
     };
     let what = entry.note.as_deref().unwrap_or(&entry.id);
-    narrator.step("deliver", &format!("what {what} was for; then it is finished in the journal"));
+    narrator.step("deliver", &format!("the goods of {what}; then finish the payment in the journal"));
     if let Err(error) = shop.gateway.finish(&entry.id).await {
-        narrator.warn("journal", &format!("it stays listed: {}", error.describe()));
+        narrator.warn("journal", &format!("the entry stays unfinished: {}", error.describe()));
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Flow<'a> {
             _ => "shown",
         };
         let Report { payment, reference, .. } = &flow.report;
-        flow.narrator.step("journal", &format!("{payment}, for {reference}: written down before it is {before}"));
+        flow.narrator.step("journal", &format!("{payment}, for {reference}: recorded before it is {before}"));
         Ok(flow)
     }
 

@@ -41,8 +41,8 @@ impl Flow<'_> {
         if self.is_over() {
             return Ok(());
         }
-        let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
-        let _waiting = self.narrator.waiting(&asking);
+        let polling = format!("for the final status: one query every {} s", policy.interval.as_secs_f64());
+        let _waiting = self.narrator.waiting(&polling);
         let watch = self.gateway.watch(self.report.payment.clone(), policy)?;
         let mut told = String::new();
         loop {
@@ -121,11 +121,13 @@ impl Flow<'_> {
             Arrival::Return(redirect) => {
                 let code = redirect.status_code.unwrap_or_else(|| "none".to_owned());
                 let order = redirect.order_number;
-                self.narrator
-                    .step("return", &format!("the payer is back, order {order}, statusCode {code}: a hint, so we ask"));
+                self.narrator.step(
+                    "return",
+                    &format!("the payer returned, order {order}, statusCode {code}: not proof, so query the status"),
+                );
             }
             Arrival::Callback { callback, duplicate: true, .. } => {
-                self.narrator.step("callback", "the same once more: nothing to do");
+                self.narrator.step("callback", "a duplicate: nothing to do");
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
             Arrival::Callback { callback, duplicate: false, .. } => self.weigh(*callback).await,
@@ -168,7 +170,9 @@ impl Flow<'_> {
                 self.heard(&verdict);
                 verdict_in_words(&verdict)
             }
-            WatchReport::QueryFailed { error, .. } => format!("asking failed, we go on ({}: {error})", error.kind()),
+            WatchReport::QueryFailed { error, .. } => {
+                format!("the query failed, polling goes on ({}: {error})", error.kind())
+            }
             other => format!("{other:?}"),
         };
         if *told != text {
@@ -221,7 +225,7 @@ pub(crate) async fn check(
     let verdict = match gateway.verify_callback(callback, payment).await {
         Ok(verdict) => verdict,
         Err(error) => {
-            narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));
+            narrator.warn("callback", &format!("{said}; the status query failed ({}: {error})", error.kind()));
             return (seen(callback, "not_asked", Vec::new()), Err(error));
         }
     };
@@ -230,7 +234,7 @@ pub(crate) async fn check(
         _ => Vec::new(),
     };
     let word = word(&verdict);
-    let text = format!("{said}; asked, the gateway says: {}", verdict_in_words(&verdict));
+    let text = format!("{said}; status query: {}", verdict_in_words(&verdict));
     match word {
         "mismatch" | "unverifiable" => narrator.warn("callback", &text),
         _ => narrator.step("callback", &text),

@@ -82,9 +82,9 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     let send = |body: &str| post(&url, "application/json", body);
     assert!(send("{}").contains("400"));
     assert!(send(&first).contains("200"));
-    story.line_with("HEARD-1 charged, amount 100.10 KGS; asked, the gateway says: charged");
+    story.line_with("HEARD-1 charged, amount 100.10 KGS; status query: charged");
     assert!(send(&first.replace(',', ", ")).contains("200"));
-    story.line_with("HEARD-1: the same once more");
+    story.line_with("HEARD-1: a duplicate");
     assert!(send(&second).contains("200"));
     assert_eq!(story.end().0, 0);
 }
@@ -99,7 +99,7 @@ fn a_callback_without_a_status_is_no_duplicate() {
     let url = story.url_after("Callbacks at");
     for _ in 0..2 {
         assert!(post(&url, FORM, "OrderNumber=HEARD-3").contains("200"));
-        story.line_with("HEARD-3, without amount, status, dateCreated, provider; asked, the gateway says: charged");
+        story.line_with("HEARD-3, without amount, status, dateCreated, provider; status query: charged");
     }
     assert_eq!(story.end().0, 0);
 }
@@ -148,7 +148,7 @@ fn callback_address_identifies_pay_form() {
         let reference = made["reference"].as_str().unwrap();
         story.line_with("waiting");
         assert!(post(&format!("{url}?ref={reference}"), "application/json", &body.to_string()).contains("200"));
-        story.line_with(&format!("deliver   what {reference} was for"));
+        story.line_with(&format!("deliver   the goods of {reference}"));
         assert_eq!(story.end().0, 0);
         assert!(shop.unfinished().is_empty());
     }
@@ -225,9 +225,9 @@ fn a_callback_that_could_not_be_checked_is_checked_again() {
     between.hold_back();
     assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
     assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
-    story.line_with("the gateway could not be asked (Unavailable");
+    story.line_with("the status query failed (Unavailable");
     between.let_through();
-    story.line_with("asked, the gateway says: charged");
+    story.line_with("status query: charged");
     assert_eq!(story.end().0, 0);
     assert_eq!(support::callbacks(&gateway, None).len(), 1, "the gateway sent it once");
 }

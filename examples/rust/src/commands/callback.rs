@@ -42,7 +42,7 @@ async fn one(shop: &Checkout, file: &Path, named: Option<PaymentRef>) -> Result<
     Ok(Ended { exit_code, body })
 }
 
-/// Checks a callback against the payment that was named, else the one that was written down before it was sent, and
+/// Checks a callback against the payment that was named, else the one that was recorded before it was sent, and
 /// delivers what is charged. What a callback says of itself proves nothing.
 async fn weigh(
     shop: &Checkout,
@@ -103,10 +103,10 @@ async fn listen(shop: &Checkout, count: Option<usize>, named: Option<PaymentRef>
                 exit_codes.push(exit_code);
             }
             Ok(Some(Arrival::Callback { callback, duplicate: true, .. })) => {
-                shop.narrator.step("callback", &format!("order {}: the same once more", callback.order_number));
+                shop.narrator.step("callback", &format!("order {}: a duplicate", callback.order_number));
             }
             Ok(Some(Arrival::Return(redirect))) => {
-                shop.narrator.step("return", &format!("the payer of order {} is back", redirect.order_number));
+                shop.narrator.step("return", &format!("the payer of order {} returned", redirect.order_number));
             }
             Ok(None) | Err(_) => break,
         }

@@ -10,7 +10,7 @@ use crate::{args::FinishArgs, failure::Failure, setup::Checkout};
 pub(super) async fn run(shop: &Checkout, args: &FinishArgs) -> Result<Ended, Failure> {
     let id = id_of(shop, &args.entry)?;
     shop.gateway.finish(&id).await?;
-    shop.narrator.step("finished", &format!("{id} is listed no more"));
+    shop.narrator.step("finished", &format!("{id} is no longer unfinished"));
     Ok(Ended { exit_code: 0, body: json!({ "finished": id }) })
 }
 

@@ -30,7 +30,7 @@ async fn judged(shop: &Checkout, payment: &PaymentRef) -> Result<Ended, Failure>
     if !payment.can_be_checked() {
         return Err(Failure::Usage("this reference names nothing to ask with yet; its callback will".to_owned()));
     }
-    shop.narrator.step("ask", &payment.to_string());
+    shop.narrator.step("query", &payment.to_string());
     let verdict = shop.gateway.check(payment).await?;
     shop.narrator.step("verdict", &verdict_in_words(&verdict));
     let answer = verdict.report().map(json_output::status_report);

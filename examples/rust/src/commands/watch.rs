@@ -44,7 +44,7 @@ async fn resume_all(shop: &Checkout) -> Result<Ended, Failure> {
     let elsewhere = tell_what_is_elsewhere(shop)?;
     let (entries, unreadable) = unfinished(shop)?;
     if entries.is_empty() && unreadable == 0 {
-        shop.narrator.step("nothing", "is unfinished with this gateway");
+        shop.narrator.step("nothing", "to recover with this gateway");
     }
     let reports = resume::run(shop, &entries).await?;
     if reports.len() > 1 {

@@ -17,7 +17,7 @@ pub(crate) async fn run(shop: &Checkout, args: &CardArgs) -> Result<Report, Fail
     let reference = kassa::new_order_number();
     let payment = request(shop, args, &reference)?;
     shop.narrator.step(
-        "ask",
+        "request",
         &format!(
             "card payment of {} {}, card {}, order {}",
             payment.amount,
@@ -85,7 +85,7 @@ async fn confirm(flow: &Flow<'_>, args: &CardArgs, code: &str, next_step: &NextS
         NextStep::CheckStatus { status, .. } => {
             let status = status.as_deref().unwrap_or("none");
             let text =
-                format!("code {code}, accepted; nothing to confirm, status {status:?}, which proves nothing: we ask");
+                format!("code {code}, accepted; nothing to confirm, status {status:?}: not proof, so query the status");
             flow.narrator.step("gateway", &text);
         }
         other => flow.narrator.warn("gateway", &format!("a step that this program does not know: {other:?}")),

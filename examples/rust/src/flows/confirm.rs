@@ -60,12 +60,12 @@ pub(super) async fn otp(shop: &Checkout, given: Option<&str>, known: Option<&'st
 
 /// Sends the confirmation and follows the payment. `created` says whether this program knows that the payment exists.
 pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: bool) -> Report {
-    flow.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm");
+    flow.narrator.step("payer", "reads the one-time password from the phone; the shop confirms with it");
     match flow.gateway.confirm_mbank_payment(&flow.report.payment, otp).await {
         Ok(response) => {
             let code = response.code.as_deref().unwrap_or("none");
             let status = response.status.as_deref().unwrap_or("none");
-            let text = format!("code {code}, took the confirmation, status {status:?}, which proves nothing: we ask");
+            let text = format!("code {code}, confirmation accepted, status {status:?}: not proof, so query the status");
             flow.narrator.step("gateway", &text);
             flow.answered(json_output::mbank_confirmed(&response), Some(response.payment.clone()));
         }

@@ -20,7 +20,7 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
     let mut payment = MbankPayment::new(&order, args.amount, &args.phone, &args.comment);
     payment.callback_url = shop.callback_url(&reference).filter(|_| !args.no_callback);
     shop.narrator
-        .step("ask", &format!("MBank payment of {} KGS from {}, order {order}", payment.amount_som, payment.phone));
+        .step("request", &format!("MBank payment of {} KGS from {}, order {order}", payment.amount_som, payment.phone));
     let mut flow = Flow::begin(
         shop,
         Beginning {

@@ -27,7 +27,7 @@ pub(crate) async fn run(shop: &Checkout, args: &PayFormArgs) -> Result<Report, F
     let form = PayForm::new(args.amount, &args.service_name, shop.required_callback_url(&reference)?)
         .with_return_url(return_url)
         .with_entry_id(&reference);
-    shop.narrator.step("ask", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
+    shop.narrator.step("request", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
     let mut flow = Flow::begin(
         shop,
         Beginning { flow: "pay-form", reference, payment: form.payment_ref(), awaits_callback: true },

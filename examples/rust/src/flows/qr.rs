@@ -32,7 +32,7 @@ pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failur
         (Some(som), Some(tyiyn)) => format!("{som} KGS ({tyiyn} tyiyn)"),
         _ => "an amount that the payer names".to_owned(),
     };
-    shop.narrator.step("ask", &format!("a QR code for {shown}, our reference {reference}"));
+    shop.narrator.step("request", &format!("a QR code for {shown}, our reference {reference}"));
     let mut flow = Flow::begin(
         shop,
         Beginning {
