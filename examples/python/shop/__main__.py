@@ -23,23 +23,43 @@ def main() -> int:
     """Serves until it is stopped."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    signal.signal(signal.SIGTERM, end)
+    stop = Stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     try:
-        return serve(Settings.read())
+        return serve(Settings.read(), stop)
     except (WrongSettings, OSError) as error:
         print(f"The shop cannot start: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    except KeyboardInterrupt:
-        # The web server has stopped in order before it passes this on.
-        return 130
 
 
-def end(_: int, __: FrameType | None) -> None:
-    """Lets go of what the shop has brought along, as Ctrl-C does."""
-    raise SystemExit(143)
+class Stop:
+    """Ends the shop in order, also what it has brought along, when a signal comes.
+
+    What a signal's handler raises can be lost, for instance inside a finalizer, and the shop would run on. So the signal is
+    also remembered, and a server that exists is stopped by its own flag.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+        """The exit status after a signal."""
+        self._server: uvicorn.Server | None = None
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
+        self.status = 128 + number
+        if self._server is None:
+            raise SystemExit(self.status)
+        self._server.should_exit = True
+
+    def run(self, server: uvicorn.Server, listener: socket.socket) -> int:
+        """Serves until a signal comes; the exit status."""
+        self._server = server
+        if not self.status:
+            server.run(sockets=[listener])
+        return self.status
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, stop: Stop) -> int:
     """Serves with these settings."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server((HOST, settings.port)))
@@ -62,8 +82,7 @@ def serve(settings: Settings) -> int:
             server_header=False,
             timeout_graceful_shutdown=LONGEST_GOODBYE,
         )
-        uvicorn.Server(config).run(sockets=[listener])
-    return 0
+        return stop.run(uvicorn.Server(config), listener)
 
 
 def bring_along(stack: ExitStack, settings: Settings, address: str) -> tuple[ServerSettings, str]:

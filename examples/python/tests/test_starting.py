@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from kassa_server.testing import KassaServer
 from playwright.sync_api import Browser
 
 from client import free_port, get, wait_until
+from patience import PATIENCE
 from payer import Payer
 from shop.settings import Settings, WrongSettings
 from shop_process import FOLDER, ShopProcess
@@ -88,6 +90,36 @@ def test_shop_stops_with_all_its_processes(own: ShopProcess) -> None:
     assert own.stop() in (143, -signal.SIGTERM)
     assert all(is_gone(url) for url in printed)
     own.start()
+
+
+def test_signal_in_a_finalizer_stops_the_shop(tmp_path: Path) -> None:
+    script = """
+import signal, sys, weakref
+from shop import __main__ as shop
+
+make_app = shop.make_app
+
+def interrupted(*arguments, **named):
+    class Dying: ...
+    dying = Dying()
+    reference = weakref.ref(dying, lambda _: signal.raise_signal(signal.SIGTERM))
+    del dying
+    return make_app(*arguments, **named)
+
+shop.make_app = interrupted
+sys.exit(shop.main())
+"""
+    environment = os.environ | NEAR | {"KASSA_EVENTS_SECRET": SECRET, "SHOP_DATA": str(tmp_path), "SHOP_PORT": "0"}
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        check=False,
+        cwd=FOLDER,
+        env=environment,
+        capture_output=True,
+        timeout=2 * PATIENCE,
+    )
+    assert ended.returncode == 128 + signal.SIGTERM, ended
+    assert b"Exception ignored" in ended.stderr
 
 
 def test_a_shop_with_a_server_elsewhere_needs_none_of_kassas_packages(tmp_path: Path, server: KassaServer) -> None:
