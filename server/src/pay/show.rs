@@ -25,11 +25,7 @@ use crate::{
     checkouts::{Checkout, CheckoutView},
     locale::{days_until, moment, money, time_of_day},
     net::page,
-    payments::{
-        Failure, Payment,
-        exchange::{ExchangeKind, PENDING},
-    },
-    storage::staff::History,
+    payments::{Failure, Payment},
     values::{CheckoutState, Method, Millis, PaymentId, PaymentState, error::ServerError, millis},
 };
 
@@ -114,7 +110,7 @@ struct Shop {
     dialect: Dialect,
     name: Option<String>,
     contacts: Vec<Contact>,
-    /// When the gateway last reported on the payment that is waited for.
+    /// When the gateway last reported the payment that is waited for as pending.
     checked_at: Option<Millis>,
     now: Millis,
 }
@@ -123,7 +119,7 @@ impl Shop {
     async fn of(pages: &PageState, view: &CheckoutView) -> Result<Self, ServerError> {
         let settings = pages.server.settings();
         let checked_at = match Screen::of(view) {
-            Screen::Claimed(payment) => last_report(&pages.server.history(&view.checkout.id).await?, &payment.id),
+            Screen::Claimed(payment) => pages.server.last_pending_report(&payment.id).await?,
             _ => None,
         };
         Ok(Self {
@@ -136,14 +132,6 @@ impl Shop {
             now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
         })
     }
-}
-
-/// When the gateway reported a payment as pending, if that is its last report: one that could not be read may be that of the charge.
-fn last_report(history: &History, payment: &PaymentId) -> Option<Millis> {
-    let at = history.listed.view.payments.iter().position(|known| known.id == *payment)?;
-    let queries = history.exchanges.get(at)?.iter().filter(|stored| stored.exchange.asked == ExchangeKind::Status);
-    let last = queries.max_by_key(|stored| stored.last_at)?;
-    (last.exchange.verdict() == PENDING).then_some(last.last_at)
 }
 
 /// The host that payers return to, where they return to a page.

@@ -19,7 +19,7 @@ use crate::{
     },
     tokens::{ApiKey, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
-        ApiKeyId, CheckoutId, Hidden, Millis,
+        ApiKeyId, CheckoutId, Hidden, Millis, PaymentId,
         error::{Checks, Rule, ServerError},
         hex, is_hex_128,
     },
@@ -155,6 +155,11 @@ impl Server {
         Ok(self.shared.storage.unknown_callbacks().await?)
     }
 
+    /// How many there are.
+    pub(crate) async fn count_unknown_callbacks(&self) -> Result<u64, ServerError> {
+        Ok(self.shared.storage.count_unknown_callbacks().await?)
+    }
+
     /// A person has looked at those that came until a moment. The log names that person.
     pub(crate) async fn remove_unknown_callbacks(&self, until: Millis, by: &DecidedBy) -> Result<(), ServerError> {
         let removed = self.shared.storage.remove_unknown_callbacks(until).await?;
@@ -176,6 +181,11 @@ impl Server {
 // What a hosted page does beside what an app can.
 
 impl Server {
+    /// When the gateway last reported on a payment, where it reported it as pending.
+    pub(crate) async fn last_pending_report(&self, payment: &PaymentId) -> Result<Option<Millis>, ServerError> {
+        Ok(self.shared.storage.last_pending_report(payment.clone()).await?)
+    }
+
     /// The checkout whose page has this address.
     pub(crate) async fn checkout_of_page(&self, secret: &str) -> Result<CheckoutView, ServerError> {
         let nowhere = ServerError::NotFound { what: "page" };

@@ -113,7 +113,7 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     let (newer, older) = neighbours(&search, &found);
     let searched = if search.is_backwards() { t.searched_forward } else { t.searched_to };
     let capped = capped(&counts, t);
-    let unknown = server.unknown_callbacks().await?.len();
+    let unknown = server.count_unknown_callbacks().await?;
     let template = Page {
         frame: context.frame(Section::Checkouts),
         unknown: (unknown > 0).then(|| fill(t.unknown_callbacks_count, &[&unknown])),

@@ -30,7 +30,7 @@ use crate::{
     events::Event,
     runtime::Boxed,
     tokens::{DecidedBy, TokenHash},
-    values::{ApiKeyId, CheckoutId, Cursor, Millis, error::ServerError},
+    values::{ApiKeyId, CheckoutId, Cursor, Millis, PaymentId, error::ServerError},
 };
 
 /// The future result of a transaction.
@@ -144,6 +144,10 @@ pub trait Storage: Send + Sync + 'static {
     /// Reads all that happened to a checkout.
     fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>>;
 
+    /// Reads when the gateway last reported on a payment, where it reported it as pending. Nothing where the last report was another
+    /// one, also one that could not be read: it may be that of the charge.
+    fn last_pending_report(&self, payment: PaymentId) -> Stored<'_, Option<Millis>>;
+
     /// Records that money of an overpaid checkout was given back. Rejected where there is no such checkout.
     fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome>;
 
@@ -167,6 +171,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Reads those that are stored, the newest first.
     fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>>;
+
+    /// Counts those that are stored.
+    fn count_unknown_callbacks(&self) -> Stored<'_, u64>;
 
     /// Removes those to which none came after a moment, because a person has looked; how many were.
     fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64>;

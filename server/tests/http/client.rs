@@ -74,6 +74,13 @@ impl Served {
         Self::over(fake, gateway, Arc::new(tempfile::tempdir().unwrap()), change).await
     }
 
+    /// On a storage of the test's.
+    pub async fn on(storage: SqliteStorage) -> Self {
+        let fake = FakeGateway::new().unwrap();
+        let gateway = fake.gateway();
+        Self::serve(fake, gateway, Arc::new(tempfile::tempdir().unwrap()), storage, |_, _| {}).await
+    }
+
     /// That takes MegaPay payments.
     pub async fn with_megapay() -> Self {
         Self::with(|server, _| take_megapay(server)).await
@@ -102,13 +109,23 @@ impl Served {
         folder: Arc<TempDir>,
         change: impl FnOnce(&mut ServerSettings, &mut HttpSettings),
     ) -> Self {
+        let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+        Self::serve(fake, gateway, folder, storage, change).await
+    }
+
+    async fn serve(
+        fake: FakeGateway,
+        gateway: Gateway,
+        folder: Arc<TempDir>,
+        storage: SqliteStorage,
+        change: impl FnOnce(&mut ServerSettings, &mut HttpSettings),
+    ) -> Self {
         let listener = Listener::bind(ListenerSettings::new("127.0.0.1:0".parse().unwrap())).await.unwrap();
         let address = listener.address();
         let mut settings = ServerSettings::new(format!("http://{address}/callbacks"));
         let mut http = HttpSettings::new(format!("http://{address}"));
         http.has_pay_page = true;
         change(&mut settings, &mut http);
-        let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
         let runtime = Arc::new(TokioRuntime::on(Handle::current()));
         let server = Server::new(Arc::new(storage.clone()), Arc::new(gateway), runtime, settings, None).unwrap();
         server.run();

@@ -10,6 +10,7 @@ mod megapay;
 mod page;
 mod payer;
 mod payments;
+mod reads;
 mod reconciliation;
 mod rules;
 mod secrets;

@@ -192,6 +192,33 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
     view.payment(&payment_id(number)).unwrap().state
 }
 
+fn last_report_counts_only_if_pending(storage: &dyn Storage, calendar: &Calendar) {
+    for number in [1, 2] {
+        following(storage, calendar, number);
+    }
+    let last = |number| block_on(storage.last_pending_report(payment_id(number))).unwrap();
+    assert_eq!(last(1), None, "the gateway was not asked yet");
+    let report = |outcome: &str, claim: Option<&str>| {
+        calendar.pass(Duration::from_secs(10));
+        let claim = claim.map(str::to_owned);
+        let mut exchange = Exchange::new(ExchangeKind::Status, outcome);
+        exchange.claim = claim.clone();
+        let reports = vec![StatusReport { claim, report: Report::Nothing, exchange }];
+        let answered = PollResult { reports, ..answer(1, 1, 0, Report::Nothing) };
+        block_on(storage.record_poll_results(vec![answered])).unwrap();
+        calendar.0.load(Ordering::SeqCst)
+    };
+    report("pending", None);
+    let claimed = report("pending", Some("claimed"));
+    assert_eq!(last(1), Some(claimed));
+    // It is counted in the first row, which is the last report all the same.
+    let again = report("pending", None);
+    assert_eq!((last(1), again - claimed), (Some(again), 10_000));
+    report("Unexpected", Some("claimed"));
+    assert_eq!(last(1), None, "the last one may have been that of the charge");
+    assert_eq!(last(2), None, "another payment");
+}
+
 pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 
 /// One promise of a storage's, on an empty one.
@@ -203,7 +230,7 @@ macro_rules! suite {
 }
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 45] = suite![
+const SUITE: [(&str, Check); 46] = suite![
     reference_opens_one_checkout,
     number_of_other_payment_is_not_adopted,
     charge_in_doubt_blocks_other_payment,
@@ -233,6 +260,7 @@ const SUITE: [(&str, Check); 45] = suite![
     person_resolves_unknown_payment,
     waiting_checkout_delays_no_others,
     equal_responses_are_counted_and_bounded,
+    last_report_counts_only_if_pending,
     claimed_poll_is_leased,
     hint_during_lease_is_not_lost,
     most_urgent_poll_is_claimed_first,

@@ -53,7 +53,7 @@ use crate::{
     pace::queues::{METHODS, QUEUES},
     telemetry,
     tokens::{DecidedBy, TokenHash},
-    values::{ApiKeyId, CheckoutId, Cursor, Millis},
+    values::{ApiKeyId, CheckoutId, Cursor, Millis, PaymentId},
 };
 
 /// The storage of a fleet: any number of servers share the database, and nothing depends on which of them lives.
@@ -283,6 +283,12 @@ impl Storage for PostgresStorage {
         self.run("history", Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
     }
 
+    fn last_pending_report(&self, payment: PaymentId) -> Stored<'_, Option<Millis>> {
+        self.run("last_pending_report", Kind::Read, payment, |db, payment| {
+            Box::pin(staff::last_pending_report(db, payment))
+        })
+    }
+
     fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome> {
         self.run("record_refund", Kind::Write, refund, |db, refund| Box::pin(checkouts::record_refund(db, refund)))
     }
@@ -319,6 +325,10 @@ impl Storage for PostgresStorage {
 
     fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>> {
         self.run("unknown_callbacks", Kind::Read, (), |db, _| Box::pin(staff::unknown_callbacks(db)))
+    }
+
+    fn count_unknown_callbacks(&self) -> Stored<'_, u64> {
+        self.run("count_unknown_callbacks", Kind::Read, (), |db, _| Box::pin(staff::count_unknown_callbacks(db)))
     }
 
     fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64> {

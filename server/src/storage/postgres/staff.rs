@@ -9,13 +9,14 @@ use super::{
 use crate::{
     checkouts::CheckoutView,
     events::EventKind,
+    payments::exchange::PENDING,
     storage::staff::{
         Adding, Charge, Charges, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListedCheckout, ListedClaim,
         MOST_UNKNOWN_CALLBACKS, Need, NewStaffSession, Period, StaffSession, StoredUnknownCallback, UNKNOWN_FOR,
         UnknownCallback,
     },
     tokens::TokenHash,
-    values::{CheckoutId, Millis},
+    values::{CheckoutId, Millis, PaymentId},
 };
 
 const ADD_SESSION: &str = "INSERT INTO staff_sessions (hash, key_id, made_at, used_at, expires_at)
@@ -97,6 +98,11 @@ pub(super) async fn unknown_callbacks(db: &Session) -> Result<Vec<StoredUnknownC
     db.rows(UNKNOWN, &[]).await?.iter().map(read).collect()
 }
 
+pub(super) async fn count_unknown_callbacks(db: &Session) -> Result<u64, Problem> {
+    let count: i64 = first(Some(&db.rows("SELECT COUNT(*) FROM unknown_callbacks", &[]).await?))?;
+    Ok(count.unsigned_abs())
+}
+
 pub(super) async fn remove_unknown_callbacks(db: &Session, until: Millis) -> Result<u64, Problem> {
     db.execute("DELETE FROM unknown_callbacks WHERE last_at <= $1", &[&until]).await
 }
@@ -139,6 +145,15 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
     let claims = claims_of(db, &listed.view).await?;
     let (events, refused) = (outbox::events_of(db, id).await?, outbox::refused(db, id).await?);
     Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
+}
+
+/// Equal answers are counted in the row of the first one, so the last row is not always the last report.
+const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = $1 AND asked = 'status'
+    ORDER BY last_at DESC, number DESC LIMIT 1";
+
+pub(super) async fn last_pending_report(db: &Session, payment: &PaymentId) -> Result<Option<Millis>, Problem> {
+    let Some(row) = db.row(LAST_REPORT, &[&payment.as_str()]).await? else { return Ok(None) };
+    Ok(if row.try_get::<_, &str>(0)? == PENDING { Some(row.try_get(1)?) } else { None })
 }
 
 /// The claims of callbacks for each of its payments.

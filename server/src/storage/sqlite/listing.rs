@@ -171,7 +171,7 @@ mod tests {
     use crate::{
         storage::sqlite::{
             connection::open_in_memory,
-            staff::{CHARGES, ENDS, NEEDS},
+            staff::{CHARGES, ENDS, LAST_REPORT, NEEDS},
         },
         values::CheckoutState,
     };
@@ -209,6 +209,7 @@ mod tests {
             in_state.totals(),
             CHARGES.to_owned(),
             ENDS.to_owned(),
+            LAST_REPORT.to_owned(),
         ];
         for (at, sql) in pages.into_iter().chain(needs).chain(found).enumerate() {
             let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

@@ -46,7 +46,7 @@ use crate::{
     runtime::Boxed,
     telemetry,
     tokens::{DecidedBy, TokenHash},
-    values::{ApiKeyId, CheckoutId, Cursor, Millis},
+    values::{ApiKeyId, CheckoutId, Cursor, Millis, PaymentId},
 };
 
 /// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
@@ -273,6 +273,10 @@ impl Storage for SqliteStorage {
         self.read("history", move |db| staff::history(db, &id))
     }
 
+    fn last_pending_report(&self, payment: PaymentId) -> Stored<'_, Option<Millis>> {
+        self.read("last_pending_report", move |db| staff::last_pending_report(db, &payment))
+    }
+
     fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome> {
         self.write("record_refund", move |db| staff::record_refund(db, &refund))
     }
@@ -303,6 +307,10 @@ impl Storage for SqliteStorage {
 
     fn unknown_callbacks(&self) -> Stored<'_, Vec<StoredUnknownCallback>> {
         self.read("unknown_callbacks", staff::unknown_callbacks)
+    }
+
+    fn count_unknown_callbacks(&self) -> Stored<'_, u64> {
+        self.read("count_unknown_callbacks", staff::count_unknown_callbacks)
     }
 
     fn remove_unknown_callbacks(&self, until: Millis) -> Stored<'_, u64> {

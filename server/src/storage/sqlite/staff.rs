@@ -1,6 +1,6 @@
 //! Transactions of the staff's pages: sessions, what needs a person, a checkout's history, money that was given back, and what was charged.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{
     aggregates,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     events::EventKind,
-    payments::Payment,
+    payments::{Payment, exchange::PENDING},
     storage::{
         StorageError,
         aggregate::resolution,
@@ -21,7 +21,7 @@ use crate::{
         },
     },
     tokens::TokenHash,
-    values::{CheckoutId, Millis},
+    values::{CheckoutId, Millis, PaymentId},
 };
 
 /// That so many need a person is all that anybody needs to know.
@@ -166,6 +166,11 @@ pub(super) fn unknown_callbacks(db: &Connection) -> Result<Vec<StoredUnknownCall
     Ok(found)
 }
 
+pub(super) fn count_unknown_callbacks(db: &Connection) -> Result<u64, StorageError> {
+    let count: i64 = db.prepare_cached("SELECT COUNT(*) FROM unknown_callbacks")?.query_row([], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 pub(super) fn remove_unknown_callbacks(db: &Connection, until: Millis) -> Result<u64, StorageError> {
     let removed = db.prepare_cached("DELETE FROM unknown_callbacks WHERE last_at <= ?1")?.execute([until])?;
     Ok(removed as u64)
@@ -305,6 +310,17 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
+/// Equal answers are counted in the row of the first one, so the last row is not always the last report.
+pub(super) const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = ?1 AND asked = 'status'
+    ORDER BY last_at DESC, number DESC LIMIT 1";
+
+pub(super) fn last_pending_report(db: &Connection, payment: &PaymentId) -> Result<Option<Millis>, StorageError> {
+    let mut statement = db.prepare_cached(LAST_REPORT)?;
+    let report = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+    let last = statement.query_row([payment.as_str()], report).optional()?;
+    Ok(last.filter(|(outcome, _)| outcome == PENDING).map(|(_, at)| at))
+}
+
 pub(super) fn record_refund(db: &Connection, refund: &RecordRefund) -> Result<RefundOutcome, StorageError> {
     let mut aggregate = aggregates::open(db, &refund.checkout)?.ok_or(StorageError::not_found("checkout"))?;
     let mut changes = aggregates::begin(db, &[])?;
@@ -353,4 +369,45 @@ pub(super) fn ends(db: &Connection, period: Period, most: u32) -> Result<Ends, S
         adding.add(End { at: row.get(0)?, state: text(1)?, method: text(2)?, amount: text(3)?, currency: text(4)? });
     }
     adding.ends(read_so_far > most)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::storage::sqlite::connection::open_in_memory;
+
+    /// A payment's page reads its own last report, however many payments and answers there are: counted in the steps that SQLite takes.
+    #[test]
+    fn last_report_costs_the_same_among_many() {
+        let db = open_in_memory(Arc::new(|| 0)).unwrap();
+        db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        let payment = PaymentId::from_random([200; 16]);
+        let answer = |of: &PaymentId, number: i64| {
+            let sql = "INSERT INTO exchanges (payment_id, number, asked, outcome, first_at, last_at, times)
+                VALUES (?1, ?2, 'status', 'pending', ?2, ?2, 1)";
+            db.prepare_cached(sql).unwrap().execute((of.as_str(), number)).unwrap();
+        };
+        let read = || {
+            let mut statement = db.prepare(LAST_REPORT).unwrap();
+            let mut rows = statement.query([payment.as_str()]).unwrap();
+            let mut count = 0;
+            while rows.next().unwrap().is_some() {
+                count += 1;
+            }
+            drop(rows);
+            assert_eq!(statement.get_status(StatementStatus::FullscanStep), 0);
+            (count, statement.get_status(StatementStatus::VmStep))
+        };
+        (1..=50).for_each(|number| answer(&payment, number));
+        let alone = read();
+        for other in 0..100 {
+            (1..=50).for_each(|number| answer(&PaymentId::from_random([other; 16]), number));
+        }
+        assert_eq!((alone.0, read()), (1, alone));
+        assert_eq!(last_pending_report(&db, &payment), Ok(Some(50)));
+    }
 }
