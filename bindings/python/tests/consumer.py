@@ -373,7 +373,7 @@ def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (on
                 return (
                     message.text_in(kassa.Language.KYRGYZ)
                     if message.topic is not checkout.MessageTopic.REFUSED
-                    else message.reason
+                    else message.reason_in(kassa.Language.KYRGYZ)
                 )
             case checkout.Expired() | checkout.TokenExpired():
                 paying.renew_token("ct_...")

@@ -31,6 +31,7 @@ from kassa.checkout import (
     CheckoutLabels,
     CheckoutMessage,
     CheckoutTexts,
+    DeclineReason,
     EnterOtp,
     MessageTopic,
     Opening,
@@ -264,6 +265,15 @@ def test_every_message_is_a_sentence_in_every_language() -> None:
     ]
     assert len(set(said)) == len(said)
     assert all(text.endswith(".") for text in said)
+
+
+def test_message_says_why_in_the_payers_language() -> None:
+    for decline in DeclineReason:
+        message = CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51", decline)
+        reasons = {message.reason_in(language) for language in kassa.Language}
+        assert len(reasons) == 3
+        assert None not in reasons
+    assert CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51").reason_in(kassa.Language.ENGLISH) is None
 
 
 def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:

@@ -1,8 +1,8 @@
-//! What a payer reads beside a state: the topics of messages, and their texts in each language.
+//! What a payer reads beside a state: the topics of messages, why a payment was declined, and the texts of both in each language.
 
 use strum::Display;
 
-use crate::i18n::Language;
+use crate::{config::dialect::decline_reason::DeclineReason, i18n::Language};
 
 /// What a payer reads beside a state, in their language.
 ///
@@ -20,27 +20,84 @@ use crate::i18n::Language;
 pub struct CheckoutMessage {
     /// What it is about.
     pub topic: MessageTopic,
-    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What is
-    /// in the way of reaching the server is told for developers, and is not for a payer to read.
+    /// Details for developers and logs, in any language: the server's explanation, or what is in the way of reaching it. **It is not for
+    /// a payer to read.**
     pub reason: Option<String>,
+    /// Why the gateway declined the payment or the code, if that is known. [`reason_in`](Self::reason_in) is the sentence for the payer.
+    pub decline: Option<DeclineReason>,
 }
 
 impl CheckoutMessage {
     /// A message without more words.
     pub fn new(topic: MessageTopic) -> Self {
-        Self { topic, reason: None }
+        Self { topic, reason: None, decline: None }
     }
 
     pub(crate) fn with_reason(self, reason: Option<String>) -> Self {
         Self { reason, ..self }
     }
+
+    pub(crate) fn declined_for(self, decline: Option<DeclineReason>) -> Self {
+        Self { decline, ..self }
+    }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CheckoutMessage {
-    /// What it says to the payer, in a language. The reason is not part of it.
+    /// What it says to the payer, in a language, without [`reason_in`](Self::reason_in).
     pub fn text_in(&self, language: Language) -> String {
         text(language, self.topic).to_owned()
+    }
+
+    /// Why the gateway declined, in a language; nothing if that is not known.
+    pub fn reason_in(&self, language: Language) -> Option<String> {
+        self.decline.map(|decline| decline.text_in(language).to_owned())
+    }
+}
+
+impl DeclineReason {
+    /// A sentence for the payer, in their language.
+    ///
+    /// ```
+    /// use kassa::{DeclineReason, Language};
+    ///
+    /// let sentence = DeclineReason::InsufficientFunds.text_in(Language::English);
+    /// assert_eq!(sentence, "There is not enough money on your card or account.");
+    /// ```
+    pub fn text_in(self, language: Language) -> &'static str {
+        let [english, russian, kyrgyz] = sentences(self);
+        match language {
+            Language::English => english,
+            Language::Russian => russian,
+            Language::Kyrgyz => kyrgyz,
+        }
+    }
+}
+
+fn sentences(reason: DeclineReason) -> [&'static str; 3] {
+    match reason {
+        DeclineReason::InsufficientFunds => [
+            "There is not enough money on your card or account.",
+            "На вашей карте или счёте недостаточно денег.",
+            "Картаңызда же эсебиңизде акча жетишсиз.",
+        ],
+        DeclineReason::LimitExceeded => [
+            "The amount exceeds the limit of your card or account.",
+            "Сумма превышает лимит вашей карты или счёта.",
+            "Сумма картаңыздын же эсебиңиздин лимитинен ашып кетти.",
+        ],
+        DeclineReason::WrongCode => ["The code was wrong.", "Введён неверный код.", "Код туура эмес киргизилди."],
+        DeclineReason::CodeExpired => ["The code has expired.", "Срок действия кода истёк.", "Коддун мөөнөтү бүттү."],
+        DeclineReason::UnknownPayer => [
+            "The bank has no account with this number.",
+            "В банке нет счёта, привязанного к этому номеру.",
+            "Банкта бул номерге байланган эсеп жок.",
+        ],
+        DeclineReason::DeclinedByBank => [
+            "Ask your bank for the reason.",
+            "Причину можно узнать в вашем банке.",
+            "Себебин банкыңыздан сурасаңыз болот.",
+        ],
     }
 }
 
@@ -78,7 +135,7 @@ pub enum MessageTopic {
     NotMade,
     /// The gateway reported that the payment was rejected: no money moved.
     Rejected,
-    /// The server refused what was typed; the reason says which rule it breaks.
+    /// The server refused what was typed; the message's `reason` names the rule for developers.
     InputRefused,
     /// So many tries are not allowed.
     TooManyTries,
@@ -124,7 +181,7 @@ fn english(topic: MessageTopic) -> &'static str {
         MessageTopic::TooManyTries => "There were too many tries. Choose another way to pay.",
         MessageTopic::ChangeRefused => "This payment can no longer be changed. Continue with what is shown here.",
         MessageTopic::Mismatch => {
-            "The bank's answer does not match this order. Please do not pay again: the shop will look into it."
+            "The bank's data does not match the order. Please do not pay again: the shop will look into it."
         }
         MessageTopic::Cancelled => "The shop has cancelled this order.",
     }
@@ -133,7 +190,7 @@ fn english(topic: MessageTopic) -> &'static str {
 fn russian(topic: MessageTopic) -> &'static str {
     match topic {
         MessageTopic::NoNetwork => "Нет связи. Ничего не потеряно: мы пробуем снова.",
-        MessageTopic::ServerBusy => "Магазин сейчас занят. Ничего не потеряно: мы пробуем снова.",
+        MessageTopic::ServerBusy => "Магазин сейчас не отвечает. Ничего не потеряно: мы пробуем снова.",
         MessageTopic::NotTheServer => {
             "Магазин недоступен из этой сети. Если она просит войти, войдите; ничего не потеряно."
         }
@@ -155,7 +212,7 @@ fn russian(topic: MessageTopic) -> &'static str {
         MessageTopic::TooManyTries => "Слишком много попыток. Выберите другой способ оплаты.",
         MessageTopic::ChangeRefused => "Этот платёж уже нельзя изменить. Продолжайте с тем, что показано здесь.",
         MessageTopic::Mismatch => {
-            "Ответ банка не совпадает с этим заказом. Пожалуйста, не платите второй раз: магазин разберётся."
+            "Данные банка не совпадают с заказом. Пожалуйста, не платите второй раз: магазин разберётся."
         }
         MessageTopic::Cancelled => "Магазин отменил этот заказ.",
     }
@@ -164,7 +221,9 @@ fn russian(topic: MessageTopic) -> &'static str {
 fn kyrgyz(topic: MessageTopic) -> &'static str {
     match topic {
         MessageTopic::NoNetwork => "Байланыш жок. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз.",
-        MessageTopic::ServerBusy => "Дүкөн азыр бош эмес. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз.",
+        MessageTopic::ServerBusy => {
+            "Дүкөн азыр жооп бере албай жатат. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз."
+        }
         MessageTopic::NotTheServer => {
             "Бул тармактан дүкөнгө жетүүгө болбой жатат. Эгер ал кирүүнү сураса, кириңиз; эч нерсе жоголгон жок."
         }
@@ -172,7 +231,7 @@ fn kyrgyz(topic: MessageTopic) -> &'static str {
             "Түзмөктүн күнүн жана убактысын текшериңиз: алардан улам дүкөнгө жетүүгө болбой жатат. Эч нерсе жоголгон жок."
         }
         MessageTopic::TokenNotRenewed => {
-            "Колдонмо азыр дүкөн менен байланыша албай жатат. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз."
+            "Тиркеме азыр дүкөн менен байланыша албай жатат. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз."
         }
         MessageTopic::OutcomeUnknown => {
             "Банк азырынча жооп бере элек. Сураныч, экинчи жолу төлөбөңүз: эмне болгонун тактап жатабыз."
@@ -186,7 +245,7 @@ fn kyrgyz(topic: MessageTopic) -> &'static str {
         MessageTopic::TooManyTries => "Аракеттер өтө көп болду. Төлөөнүн башка жолун тандаңыз.",
         MessageTopic::ChangeRefused => "Бул төлөмдү эми өзгөртүүгө болбойт. Бул жерде көрсөтүлгөн менен улантыңыз.",
         MessageTopic::Mismatch => {
-            "Банктын жообу бул буйрутмага дал келбейт. Сураныч, экинчи жолу төлөбөңүз: дүкөн тактайт."
+            "Банктын маалыматтары буйрутмага дал келбейт. Сураныч, экинчи жолу төлөбөңүз: дүкөн тактайт."
         }
         MessageTopic::Cancelled => "Дүкөн бул буйрутманы жокко чыгарды.",
     }
@@ -208,6 +267,12 @@ mod tests {
             assert!(text.ends_with('.') && said.insert(text), "{language} {topic}: {text}");
             let is_cyrillic = text.chars().any(|c| ('а'..='я').contains(&c));
             assert_eq!(is_cyrillic, language != Language::English, "{language} {topic}: {text}");
+        }
+        for (language, reason) in
+            Language::iter().flat_map(|language| DeclineReason::iter().map(move |reason| (language, reason)))
+        {
+            let text = reason.text_in(language);
+            assert!(text.ends_with('.') && said.insert(text), "{language} {reason}: {text}");
         }
     }
 }

@@ -281,7 +281,7 @@ fn ended(payment: &Payment) -> Option<CheckoutMessage> {
         StateOfPayment::NotMade => MessageTopic::NotMade,
         _ => return None,
     };
-    Some(CheckoutMessage::new(topic).with_reason(failure.and_then(|failure| failure.reason.clone())))
+    Some(CheckoutMessage::new(topic).declined_for(failure.and_then(|failure| failure.decline)))
 }
 
 /// Whether the gateway refused it. Everything else is a failure on the way.

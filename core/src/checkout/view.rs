@@ -5,7 +5,10 @@ use std::time::{Duration, SystemTime};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer};
 
-use crate::checkout::state::{CheckoutDetails, PaymentMethod};
+use crate::{
+    checkout::state::{CheckoutDetails, PaymentMethod},
+    config::dialect::decline_reason::DeclineReason,
+};
 
 /// How many payments of a checkout can be replaced: the server allows no more, because each sends a text message.
 const MOST_REPLACED: usize = 5;
@@ -88,11 +91,13 @@ pub(super) enum StateOfPayment {
     Other,
 }
 
-/// Why nothing happened.
+/// Why nothing happened. The gateway's own words are not read: they are for the merchant's staff.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Failure {
     pub(super) kind: String,
-    pub(super) reason: Option<String>,
+    /// Why the gateway declined, by the server's dialect. One that only a newer server knows is none.
+    #[serde(default, deserialize_with = "decline_reason")]
+    pub(super) decline: Option<DeclineReason>,
 }
 
 /// A refusal (RFC 9457, problem details).
@@ -191,6 +196,10 @@ fn optional_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 fn known_methods<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PaymentMethod>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+}
+
+fn decline_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DeclineReason>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.and_then(|name| name.parse().ok()))
 }
 
 fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PaymentMethod>, D::Error> {

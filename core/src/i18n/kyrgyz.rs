@@ -16,7 +16,7 @@ pub(super) fn name(typed: Typed) -> &'static str {
         Typed::Phone => "Телефон номери",
         Typed::WalletPhone => "Капчыктын телефону",
         Typed::Otp => "СМС менен келген код",
-        Typed::Pin => "СМС менен келген PIN-код",
+        Typed::Pin => "СМС менен келген ПИН-код",
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn name(typed: Typed) -> &'static str {
         Typed::Phone => "Номер телефона",
         Typed::WalletPhone => "Телефон кошелька",
         Typed::Otp => "Код из СМС",
-        Typed::Pin => "PIN-код из СМС",
+        Typed::Pin => "ПИН-код из СМС",
     }
 }
 

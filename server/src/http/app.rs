@@ -65,7 +65,7 @@ pub(super) async fn read(State(api): Api, query: QueryFields, caller: Caller) ->
     let (id, credential) = (caller.own_checkout()?.checkout.id.clone(), caller.credential());
     drop(caller);
     let view = wait_for_change(&api, query, credential, id).await?;
-    JsonResponse::ok(&views::app_checkout(&view))
+    JsonResponse::ok(&views::app_checkout(&view, &api.server.settings().dialect))
 }
 
 pub(super) async fn check(State(api): Api, caller: Caller) -> Result<JsonResponse, Problem> {
@@ -122,5 +122,5 @@ async fn respond_within<'a>(
         },
     };
     let status = if PaymentState::UNDER_WAY.contains(&payment.state) { StatusCode::ACCEPTED } else { done };
-    JsonResponse::new(status, &views::app_payment(&payment))
+    JsonResponse::new(status, &views::app_payment(&payment, &api.server.settings().dialect))
 }

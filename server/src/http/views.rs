@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kassa::Advice;
+use kassa::{Advice, DeclineReason, Dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,7 +65,11 @@ pub(super) struct ShopCheckout<'a> {
 #[schemars(rename = "ShopPayment", deny_unknown_fields)]
 pub(super) struct ShopPayment<'a> {
     #[serde(flatten)]
-    payment: AppPayment<'a>,
+    payment_fields: PaymentFields<'a>,
+    /// Why the payment was not made or was rejected, or why the last one-time password was not accepted. For a pay-form in the state
+    /// `awaiting`: why the payer's last attempt on the gateway's page was declined; the page can still be paid on. Null if none of
+    /// these applies.
+    failure: Option<FailureView<'a>>,
     /// The merchant's order number of the payment at the gateway. Null if the gateway assigns the number.
     order_number: Option<&'a str>,
     /// The number that the gateway assigned to the payment. Null if there is none.
@@ -104,8 +108,19 @@ pub(super) struct AppCheckout<'a> {
 
 /// A payment, as the payer's app sees it.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AppPayment")]
+#[schemars(rename = "AppPayment", deny_unknown_fields)]
 pub(super) struct AppPayment<'a> {
+    #[serde(flatten)]
+    payment_fields: PaymentFields<'a>,
+    /// Why the payment was not made or was rejected, or why the last one-time password was not accepted. For a pay-form in the state
+    /// `awaiting`: why the payer's last attempt on the gateway's page was declined; the page can still be paid on. Null if none of
+    /// these applies.
+    failure: Option<AppFailure<'a>>,
+}
+
+/// The fields of a payment that both the shop and the payer's app see.
+#[derive(Serialize, JsonSchema)]
+struct PaymentFields<'a> {
     /// Identifier of the payment.
     id: &'a str,
     /// Sequence number of the payment within the checkout, starting at 1.
@@ -141,12 +156,20 @@ pub(super) struct AppPayment<'a> {
     is_replaced: bool,
     /// Remaining attempts to enter the one-time password or PIN. Null unless the payment is by mobile bank or MegaPay.
     attempts_left: Option<u32>,
-    /// Why the payment was not made or was rejected, or why the last one-time password was not accepted. For a pay-form in the state
-    /// `awaiting`: why the payer's last attempt on the gateway's page was declined; the page can still be paid on. Null if none of
-    /// these applies.
-    failure: Option<FailureView<'a>>,
     /// Time at which the payment was started, in milliseconds since the Unix epoch.
     begun_at_ms: Millis,
+}
+
+/// Why a payment was not made, or a one-time password was not accepted, for the payer. The gateway's own code and message are only for the
+/// shop.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppFailure", deny_unknown_fields)]
+struct AppFailure<'a> {
+    /// Kind of error, such as `Refused` or `Unavailable`.
+    kind: &'a str,
+    /// Why the gateway declined, by the lists `decline_reasons` of the dialect: `insufficient_funds`, `limit_exceeded`, `wrong_code`,
+    /// `code_expired`, `unknown_payer` or `declined_by_bank`. Null if it is not known. Newer servers may send others.
+    decline: Option<&'static str>,
 }
 
 /// Why a payment was not made, or a one-time password was not accepted.
@@ -226,10 +249,10 @@ pub(super) fn shop_checkout(view: &CheckoutView, page_url: Option<String>) -> Sh
     }
 }
 
-pub(super) fn app_checkout(view: &CheckoutView) -> AppCheckout<'_> {
+pub(super) fn app_checkout<'a>(view: &'a CheckoutView, dialect: &Dialect) -> AppCheckout<'a> {
     AppCheckout {
         checkout_fields: checkout_fields(&view.checkout),
-        payments: view.payments.iter().map(app_payment).collect(),
+        payments: view.payments.iter().map(|payment| app_payment(payment, dialect)).collect(),
     }
 }
 
@@ -250,7 +273,8 @@ fn checkout_fields(checkout: &Checkout) -> CheckoutFields<'_> {
 
 pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
     ShopPayment {
-        payment: app_payment(payment),
+        payment_fields: payment_fields(payment),
+        failure: payment.failure.as_ref().map(failure_view),
         order_number: payment.reference.order_number.as_deref(),
         gateway_number: payment.reference.gateway_number.as_deref(),
         transaction_id: payment.reference.transaction_id.as_deref(),
@@ -260,8 +284,14 @@ pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
     }
 }
 
-pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
-    AppPayment {
+pub(super) fn app_payment<'a>(payment: &'a Payment, dialect: &Dialect) -> AppPayment<'a> {
+    let decline = payment.decline_reason(dialect).map(DeclineReason::as_str);
+    let failure = |failure: &'a Failure| AppFailure { kind: &failure.kind, decline };
+    AppPayment { payment_fields: payment_fields(payment), failure: payment.failure.as_ref().map(failure) }
+}
+
+fn payment_fields(payment: &Payment) -> PaymentFields<'_> {
+    PaymentFields {
         id: payment.id.as_str(),
         number: payment.number,
         method: payment.method.into(),
@@ -276,7 +306,6 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         can_be_replaced: payment.can_be_replaced(),
         is_replaced: payment.is_replaced,
         attempts_left: Some(payment.attempts_left).filter(|_| payment.method.is_confirmed_by_code()),
-        failure: payment.failure.as_ref().map(failure_view),
         begun_at_ms: payment.begun_at,
     }
 }

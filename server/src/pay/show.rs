@@ -236,7 +236,10 @@ impl<'a> StateFragment<'a> {
             ways: ways(&choices(view, screen, shop.takes_megapay), t, &typed, preselected(view, screen)),
             instead: screen.replaceable(view).map(|payment| &payment.id),
             others: others_link(&links.to("")),
-            last_failed: ended(view, screen).map(|payment| failure_text(payment, &shop.dialect, t)),
+            last_failed: ended(view, screen).map(|payment| {
+                let (text, reason) = failure_text(payment, &shop.dialect, t);
+                (text, reason.map(|reason| reason.text_in(language)))
+            }),
             drawing: screen.qr_text().and_then(draw),
             qr_text: screen.qr_text(),
             code_links: screen.qr_text().map(|text| CodeLinks::of(text, t)).unwrap_or_default(),
@@ -245,7 +248,7 @@ impl<'a> StateFragment<'a> {
             reference: &checkout.reference,
             return_url: &checkout.return_url,
             is_paid_twice: checkout.is_overpaid,
-            code_problem: typed.code_problem.or_else(|| code_problem(screen, &shop.dialect, t)),
+            code_problem: typed.code_problem.or_else(|| code_problem(screen, &shop.dialect, t, language)),
             code_more: code_more(screen, t),
             code_label: if wallet_payment.is_some() { t.pin_label } else { t.code_label },
             wallet: wallet_payment.map(|payment| WalletTerms::of(payment, checkout, t, language)),
@@ -337,7 +340,7 @@ fn ended<'a>(view: &'a CheckoutView, screen: Screen<'a>) -> Option<&'a Payment> 
 }
 
 /// The outcome of a payment that took no money, and its reason in the payer's language. The gateway's own words are for the staff.
-fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<&'static str>) {
+fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<DeclineReason>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
     let text = match payment.state {
@@ -345,29 +348,7 @@ fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static st
         _ if is_trouble => t.not_reached,
         _ => t.not_made,
     };
-    let reason = failure.and_then(|failure| reason_of(failure, dialect));
-    // A refused code was corrected, unless it was the last one: the payment was then rejected for another reason.
-    let has_no_codes = payment.attempts_left == 0;
-    let is_of_end = |failure: &Failure| failure.kind == Failure::REJECTED || payment.state == PaymentState::NotMade;
-    let reason =
-        reason.filter(|reason| failure.is_some_and(is_of_end) || (*reason == DeclineReason::WrongCode && has_no_codes));
-    (text, reason.and_then(|reason| reason_text(reason, t)))
-}
-
-fn reason_of(failure: &Failure, dialect: &Dialect) -> Option<DeclineReason> {
-    dialect.decline_reason(failure.code.as_deref(), failure.reason.as_deref())
-}
-
-fn reason_text(reason: DeclineReason, t: &Texts) -> Option<&'static str> {
-    Some(match reason {
-        DeclineReason::InsufficientFunds => t.insufficient_funds,
-        DeclineReason::LimitExceeded => t.limit_exceeded,
-        DeclineReason::WrongCode => t.wrong_code,
-        DeclineReason::CodeExpired => t.code_expired,
-        DeclineReason::UnknownPayer => t.unknown_payer,
-        DeclineReason::DeclinedByBank => t.declined_by_bank,
-        _ => return None,
-    })
+    (text, payment.decline_reason(dialect))
 }
 
 /// The payment from a wallet whose PIN is asked for.
@@ -391,17 +372,17 @@ fn code_more(screen: Screen<'_>, t: &Texts) -> String {
 }
 
 /// Why the last one-time password was not taken.
-fn code_problem(screen: Screen<'_>, dialect: &Dialect, t: &Texts) -> Option<&'static str> {
+fn code_problem(screen: Screen<'_>, dialect: &Dialect, t: &Texts, language: Language) -> Option<&'static str> {
     let Screen::EnterCode(payment) = screen else { return None };
     let failure = payment.failure.as_ref()?;
     let is_pin = payment.method == Method::Megapay;
-    let reason = reason_of(failure, dialect).filter(|reason| *reason != DeclineReason::WrongCode);
-    Some(match (failure.kind == "Refused", is_pin) {
-        (true, _) if reason.is_some() => return reason.and_then(|reason| reason_text(reason, t)),
-        (true, false) => t.code_wrong,
-        (true, true) => t.pin_wrong,
-        (false, false) => t.code_not_sent,
-        (false, true) => t.pin_not_sent,
+    let reason = payment.decline_reason(dialect).filter(|reason| *reason != DeclineReason::WrongCode);
+    Some(match (failure.kind == Failure::REFUSED, is_pin, reason) {
+        (true, _, Some(reason)) => reason.text_in(language),
+        (true, false, None) => t.code_wrong,
+        (true, true, None) => t.pin_wrong,
+        (false, false, _) => t.code_not_sent,
+        (false, true, _) => t.pin_not_sent,
     })
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod response;
 use std::net::IpAddr;
 
 use exchange::Exchange;
-use kassa::{Advice, Card, CardInput, Decimal, PaymentError, PaymentRef, QrData};
+use kassa::{Advice, Card, CardInput, Decimal, DeclineReason, Dialect, PaymentError, PaymentRef, QrData};
 use response::{Secrets, words};
 
 use crate::values::{
@@ -104,6 +104,18 @@ impl Payment {
         is_awaited && self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::REJECTED)
     }
 
+    /// Why the gateway declined the payment, or the last one-time password while another one can be entered: for a text in the payer's
+    /// language. The gateway's own words are for the shop and the staff.
+    pub(crate) fn decline_reason(&self, dialect: &Dialect) -> Option<DeclineReason> {
+        let failure = self.failure.as_ref()?;
+        let reason = dialect.decline_reason(failure.code.as_deref(), failure.reason.as_deref())?;
+        let is_of_code = failure.kind == Failure::REFUSED && self.state == PaymentState::Awaiting;
+        let is_of_end = failure.kind == Failure::REJECTED || self.state == PaymentState::NotMade;
+        // A refused code was corrected, unless it was the last one: the payment was then rejected for another reason.
+        let is_last_code = reason == DeclineReason::WrongCode && self.attempts_left == 0;
+        (is_of_code || is_of_end || is_last_code).then_some(reason)
+    }
+
     /// Whether a code of its payer's may still be sent, now or later. Nothing that only that request needs is kept afterwards.
     pub(crate) fn may_be_confirmed(&self) -> bool {
         let has_not_ended = !self.state.is_final();
@@ -177,6 +189,9 @@ pub struct Failure {
 impl Failure {
     /// The kind of a response without the text of a QR code.
     pub(crate) const NO_CODE: &str = "NoCode";
+
+    /// The kind of a refusal: nothing was done.
+    pub(crate) const REFUSED: &str = "Refused";
 
     /// The kind of a rejection that the gateway reports.
     pub(crate) const REJECTED: &str = "Rejected";

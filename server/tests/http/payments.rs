@@ -230,21 +230,24 @@ async fn cancelled_checkout_takes_no_payment() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn gateway_refusal_reason_is_returned() {
     let served = Served::start().await;
-    let (_, token) = served.opened("order-1").await;
-    for (key, said, returned) in [
-        ("try-1", "Not this phone", json!("Not this phone")),
+    let (id, token) = served.opened("order-1").await;
+    for (key, said, returned, decline) in [
+        ("try-1", "Not this phone", "Not this phone", Value::Null),
         // The number has a right check digit, as one in ten has by chance.
-        ("try-2", "Too little for order 2026112614050606", json!("Too little for order ****************")),
-        ("try-3", "Card 4000 0000 0000 2016 is blocked", json!("Card **** **** **** **** is blocked")),
+        ("try-2", "Too little for order 2026112614050606", "Too little for order ****************", Value::Null),
+        ("try-3", "Card 4000 0000 0000 2016 is blocked", "Card **** **** **** **** is blocked", Value::Null),
+        ("try-4", "Insufficient funds", "Insufficient funds", json!("insufficient_funds")),
     ] {
         served.fake.fail_next(FakeFault::Refused { code: "17".into(), reason: said.into() });
         let refused = served.pay(&token, key, &json!({ "method": "mbank", "phone": "996700000001" })).await;
         assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
-        let failure = refused.json()["failure"].clone();
-        assert_eq!(
-            (&failure["kind"], &failure["code"], &failure["reason"]),
-            (&json!("Refused"), &json!("17"), &returned)
-        );
+        // The gateway's code and words are for the shop; the payer's app gets the kind of reason.
+        let for_app = json!({ "kind": "Refused", "decline": decline });
+        let of_app = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json();
+        let of_shop = served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json();
+        let last = |checkout: &Value| checkout["payments"].as_array().unwrap().last().unwrap()["failure"].clone();
+        assert_eq!((&refused.json()["failure"], &last(&of_app)), (&for_app, &for_app));
+        assert_eq!(last(&of_shop), json!({ "kind": "Refused", "code": "17", "reason": returned }));
     }
 }
 

@@ -83,7 +83,8 @@ def checkout_state(given: Any) -> checkout.CheckoutState:
 
 
 def _message(given: Any) -> checkout.CheckoutMessage:
-    return checkout.CheckoutMessage(checkout.MessageTopic(given["topic"]), given.get("reason"))
+    decline = checkout.DeclineReason(given["decline"]) if "decline" in given else None
+    return checkout.CheckoutMessage(checkout.MessageTopic(given["topic"]), given.get("reason"), decline)
 
 
 def callback_key(given: Any) -> kassa.CallbackKey:

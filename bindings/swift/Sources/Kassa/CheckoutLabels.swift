@@ -10,8 +10,6 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let title: String
     /// The label of the shop's reference, followed by a colon.
     public let order: String
-    /// The label of ``CheckoutTexts/reason``, followed by a colon.
-    public let reason: String
     /// The payment method: the gateway's own page.
     public let payForm: String
     /// Its explanation for the payer.
@@ -141,7 +139,6 @@ extension CheckoutLabels {
     init(_ core: KassaGenerated.CheckoutLabels) {
         title = core.title
         order = core.order
-        reason = core.reason
         payForm = core.payForm
         payFormHint = core.payFormHint
         qr = core.qr

@@ -8,23 +8,50 @@ internal import KassaGenerated
 public struct CheckoutMessage: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The topic.
     public let topic: MessageTopic
-    /// Further text as received, in any language: the gateway's refusal, or the server's explanation. For connection problems it is meant
-    /// for developers, not for the payer.
+    /// Details for developers and logs, in any language: the server's explanation, or what is in the way of reaching it. **Never show it
+    /// to the payer.**
     public let reason: String?
+    /// Why the gateway declined the payment or the code, if that is known; ``reasonIn(_:)`` is the sentence for the payer.
+    public let decline: DeclineReason?
 
     /// For previews and tests of your own code.
-    public init(topic: MessageTopic, reason: String? = nil) {
+    public init(topic: MessageTopic, reason: String? = nil, decline: DeclineReason? = nil) {
         self.topic = topic
         self.reason = reason
+        self.decline = decline
     }
 
-    /// The message text in a language, without the reason.
+    /// The message text in a language, without ``reasonIn(_:)``.
     public func textIn(_ language: Language) -> String {
-        KassaGenerated.CheckoutMessage(topic: topic.core, reason: nil).textIn(language: language.core)
+        withoutDetails.textIn(language: language.core)
     }
 
-    /// Both.
+    /// Why the gateway declined, as a sentence in a language; nil if that is not known.
+    public func reasonIn(_ language: Language) -> String? {
+        withoutDetails.reasonIn(language: language.core)
+    }
+
+    /// All of it.
     public var description: String { described(self) }
+}
+
+/// Why the gateway declined a payment or a code: chosen by the server's dialect, and only for the text that the payer reads.
+public enum DeclineReason: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
+    /// The payer has not enough money.
+    case insufficientFunds = "insufficient_funds"
+    /// The amount exceeds a limit of the payer's card, account or wallet.
+    case limitExceeded = "limit_exceeded"
+    /// The one-time password or PIN was wrong.
+    case wrongCode = "wrong_code"
+    /// The one-time password or PIN has expired.
+    case codeExpired = "code_expired"
+    /// The bank has no account, wallet or card like the payer's.
+    case unknownPayer = "unknown_payer"
+    /// The payer's bank declined, without a reason.
+    case declinedByBank = "declined_by_bank"
+
+    /// Its name, the same in every language.
+    public var description: String { rawValue }
 }
 
 /// The topic of a ``CheckoutMessage``.
@@ -54,7 +81,7 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     case notMade = "not_made"
     /// The gateway reported that the payment was rejected: no money moved.
     case rejected
-    /// The server refused the input; the reason names the rule that it breaks.
+    /// The server refused the input; ``CheckoutMessage/reason`` names the rule for developers.
     case inputRefused = "input_refused"
     /// Too many attempts.
     case tooManyTries = "too_many_tries"
@@ -72,7 +99,37 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
 
 extension CheckoutMessage {
     init(_ core: KassaGenerated.CheckoutMessage) {
-        self.init(topic: MessageTopic(core.topic), reason: core.reason)
+        self.init(topic: MessageTopic(core.topic), reason: core.reason, decline: core.decline.map(DeclineReason.init))
+    }
+
+    /// What its texts depend on. The rest may be what cannot be handed on.
+    var withoutDetails: KassaGenerated.CheckoutMessage {
+        KassaGenerated.CheckoutMessage(topic: topic.core, reason: nil, decline: decline?.core)
+    }
+}
+
+extension DeclineReason {
+    init(_ core: KassaGenerated.DeclineReason) {
+        self =
+            switch core {
+            case .insufficientFunds: .insufficientFunds
+            case .limitExceeded: .limitExceeded
+            case .wrongCode: .wrongCode
+            case .codeExpired: .codeExpired
+            case .unknownPayer: .unknownPayer
+            case .declinedByBank: .declinedByBank
+            }
+    }
+
+    var core: KassaGenerated.DeclineReason {
+        switch self {
+        case .insufficientFunds: .insufficientFunds
+        case .limitExceeded: .limitExceeded
+        case .wrongCode: .wrongCode
+        case .codeExpired: .codeExpired
+        case .unknownPayer: .unknownPayer
+        case .declinedByBank: .declinedByBank
+        }
     }
 }
 

@@ -16,7 +16,7 @@ public struct CheckoutTexts: Hashable, Sendable {
     public let cost: String?
     /// The result of the last attempt, or the problem.
     public let message: String?
-    /// Further text about it from the gateway or the server, in any language, without texts for developers.
+    /// Why the gateway declined, in this language. The gateway's own words are never part of it.
     public let reason: String?
 
     /// For previews and tests of your own code.
@@ -79,34 +79,28 @@ extension CheckoutState {
     /// As much of it as its texts depend on. The rest may be what cannot be handed on.
     fileprivate var said: KassaGenerated.CheckoutState {
         switch self {
-        case .opening(let message): .opening(message: message?.said)
+        case .opening(let message): .opening(message: message?.withoutDetails)
         case .ready(let methods, let message, let canKeepMethod):
-            .ready(methods: methods.map(\.core), message: message?.said, canKeepMethod: canKeepMethod)
-        case .sending(let message): .sending(message: message?.said)
+            .ready(methods: methods.map(\.core), message: message?.withoutDetails, canKeepMethod: canKeepMethod)
+        case .sending(let message): .sending(message: message?.withoutDetails)
         case .enterOtp(let entry):
             .enterOtp(
-                method: entry.method.core, attemptsLeft: UInt32(clamping: entry.attemptsLeft), message: entry.message?.said,
+                method: entry.method.core, attemptsLeft: UInt32(clamping: entry.attemptsLeft), message: entry.message?.withoutDetails,
                 phoneLast2: entry.phoneLast2.flatMap { canBeHandedOn([$0]) ? $0 : nil },
                 commission: entry.commission.flatMap { isRepresentable($0) ? $0 : nil },
                 total: entry.total.flatMap { isRepresentable($0) ? $0 : nil }, codeExpiresAt: nil, canChangeMethod: entry.canChangeMethod)
         case .openPage(_, let begunHere, let methods, let message):
-            .openPage(url: "", begunHere: begunHere, methods: methods.map(\.core), message: message?.said)
+            .openPage(url: "", begunHere: begunHere, methods: methods.map(\.core), message: message?.withoutDetails)
         case .showQr(_, let message, let canChangeMethod):
-            .showQr(text: "", message: message?.said, canChangeMethod: canChangeMethod)
+            .showQr(text: "", message: message?.withoutDetails, canChangeMethod: canChangeMethod)
         case .waiting(_, let methods, let message):
-            .waiting(pageUrl: nil, methods: methods.map(\.core), message: message?.said)
+            .waiting(pageUrl: nil, methods: methods.map(\.core), message: message?.withoutDetails)
         case .paid: .paid(amount: 0, currency: "")
-        case .notPaid(let reason): .notPaid(reason: reason.said)
-        case .personNeeded(let message): .personNeeded(message: message.said)
+        case .notPaid(let reason): .notPaid(reason: reason.withoutDetails)
+        case .personNeeded(let message): .personNeeded(message: message.withoutDetails)
         case .expired: .expired
         case .tokenExpired: .tokenExpired
         }
-    }
-}
-
-extension CheckoutMessage {
-    fileprivate var said: KassaGenerated.CheckoutMessage {
-        KassaGenerated.CheckoutMessage(topic: topic.core, reason: reason.flatMap { canBeHandedOn([$0]) ? $0 : nil })
     }
 }
 

@@ -24,7 +24,7 @@ public enum CheckoutEvent: Hashable, Sendable {
 }
 
 extension CheckoutResult {
-    /// Without what the gateway or the server wrote, which may name the payer.
+    /// Without what the server wrote, which may name the payer, and without why their bank declined.
     var withoutReasons: CheckoutResult {
         switch self {
         case .notPaid(let message): .notPaid(message.map { CheckoutMessage(topic: $0.topic) })

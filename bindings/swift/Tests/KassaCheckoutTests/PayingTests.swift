@@ -90,7 +90,7 @@ import Testing
         #expect(model.returnScheme == "shop" && model.page == page)
         model.pageOpened()
         #expect(model.pageToOpen == nil && model.page == page)
-        #expect(model.canCheckNow && model.checkNowText == "I have paid: check now" && model.openPageText == "To the bank's page")
+        #expect(model.canCheckNow && model.checkNowText == "Check the payment" && model.openPageText == "To the bank's page")
         model.checkNow()  // there is a page, so the payer is back from it
         #expect(model.state.kind == "waiting" && model.page == page && model.pageToOpen == nil)
         #expect(model.checkNowText == "Check now" && model.openPageText == "To the bank's page again" && model.closeText == "Close")

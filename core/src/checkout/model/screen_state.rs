@@ -1,10 +1,13 @@
 //! The state of the payment screen that follows from what is known of a checkout.
 
 use super::{Model, ended, is_refused, page_of};
-use crate::checkout::{
-    message::{CheckoutMessage, MessageTopic},
-    state::{CheckoutState, PaymentMethod},
-    view::{Failure, Payment, StateOfCheckout, StateOfPayment, View},
+use crate::{
+    checkout::{
+        message::{CheckoutMessage, MessageTopic},
+        state::{CheckoutState, PaymentMethod},
+        view::{Failure, Payment, StateOfCheckout, StateOfPayment, View},
+    },
+    config::dialect::decline_reason::DeclineReason,
 };
 
 impl Model {
@@ -165,5 +168,6 @@ impl Model {
 
 fn code_not_taken(failure: &Failure) -> CheckoutMessage {
     let topic = if is_refused(failure) { MessageTopic::CodeRefused } else { MessageTopic::CodeNotSent };
-    CheckoutMessage::new(topic).with_reason(failure.reason.clone())
+    // That the code was wrong, the message says already.
+    CheckoutMessage::new(topic).declined_for(failure.decline.filter(|reason| *reason != DeclineReason::WrongCode))
 }

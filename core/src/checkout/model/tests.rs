@@ -2,6 +2,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::config::dialect::decline_reason::DeclineReason;
 
 const FORM: PaymentMethod = PaymentMethod::PayForm;
 const MBANK: Action = Action::Pay(PaymentMethod::Mbank);
@@ -154,10 +155,11 @@ fn while_something_is_sent_nothing_else_fits() {
 
 #[test]
 fn last_failure_is_shown_until_next_attempt() {
-    let refused = json!({"failure": {"kind": "Refused", "reason": "No money"}});
+    let refused = json!({"failure": {"kind": "Refused", "reason": "No money", "decline": "insufficient_funds"}});
     let mut model = model(&[payment("p1", "mbank", "not_made", refused)]);
     let CheckoutState::Ready { message: Some(message), .. } = model.state() else { panic!("{:?}", model.state()) };
-    assert_eq!((message.topic, message.reason.as_deref()), (MessageTopic::Refused, Some("No money")));
+    let declined = Some(DeclineReason::InsufficientFunds);
+    assert_eq!((message.topic, message.reason, message.decline), (MessageTopic::Refused, None, declined));
     model.sends();
     assert_eq!(topic(&model.state()), None);
     model.refused(MBANK, &problem("invalid"));
@@ -174,6 +176,18 @@ fn refused_and_unsent_otp_show_own_messages() {
         let more = json!({"attempts_left": 1, "failure": {"kind": kind}});
         let state = state(&[payment("p1", "mbank", "awaiting", more)]);
         assert_eq!((state.kind(), topic(&state)), ("enter_otp", Some(expected)));
+    }
+}
+
+#[test]
+fn reason_of_a_code_says_more_than_the_message() {
+    for (decline, expected) in
+        [("wrong_code", None), ("code_expired", Some(DeclineReason::CodeExpired)), ("of_a_newer_server", None)]
+    {
+        let more = json!({"attempts_left": 1, "failure": {"kind": "Refused", "decline": decline}});
+        let state = state(&[payment("p1", "mbank", "awaiting", more)]);
+        let CheckoutState::EnterOtp { message: Some(message), .. } = state else { panic!("{state:?}") };
+        assert_eq!(message.decline, expected, "{decline}");
     }
 }
 

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     checkout::{
-        message::{CheckoutMessage, MessageTopic},
+        message::CheckoutMessage,
         screen_texts::tables::{LabelTable, StateTable},
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
     },
@@ -48,7 +48,7 @@ pub struct CheckoutTexts {
     pub cost: Option<String>,
     /// The result of the last attempt, or the problem with the server.
     pub message: Option<String>,
-    /// More words about that, as they came from gateway or server, in any language. What is told for developers is not among them.
+    /// Why the gateway declined, in this language. The gateway's and the server's own words are never among it.
     pub reason: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl CheckoutTexts {
             explanation,
             cost: cost(state, language),
             message: message.map(|message| message.text_in(language)),
-            reason: message.and_then(reason_for_payers),
+            reason: message.and_then(|message| message.reason_in(language)),
         }
     }
 }
@@ -197,19 +197,6 @@ fn cost(state: &CheckoutState, language: Language) -> Option<String> {
         _ if *method == PaymentMethod::Megapay => Some(texts.commission_unknown.to_owned()),
         _ => None,
     }
-}
-
-/// The reason of a message, where it is not one for developers: what is in the way of reaching the server.
-fn reason_for_payers(message: &CheckoutMessage) -> Option<String> {
-    let is_for_developers = matches!(
-        message.topic,
-        MessageTopic::NoNetwork
-            | MessageTopic::ServerBusy
-            | MessageTopic::NotTheServer
-            | MessageTopic::WrongClock
-            | MessageTopic::TokenNotRenewed
-    );
-    message.reason.clone().filter(|reason| !is_for_developers && !reason.trim().is_empty())
 }
 
 fn labels(language: Language) -> &'static LabelTable {

@@ -59,8 +59,6 @@ tables! {
         title,
         /// Before a colon and the shop's own reference.
         order,
-        /// Before a colon and the `reason` of the texts.
-        reason,
         /// The way to pay by the gateway's own page.
         pay_form,
         /// What the payer has to know about it.

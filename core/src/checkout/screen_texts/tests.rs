@@ -1,6 +1,9 @@
 use strum::IntoEnumIterator;
 
-use crate::checkout::screen_texts::*;
+use crate::{
+    checkout::{message::MessageTopic, screen_texts::*},
+    config::dialect::decline_reason::DeclineReason,
+};
 
 /// All texts of a language, by their names.
 fn entries(language: Language) -> Vec<(&'static str, &'static str)> {
@@ -51,18 +54,23 @@ fn no_language_has_a_text_of_another_one() {
 }
 
 #[test]
-fn developer_reason_is_hidden_from_payers() {
-    let with = |topic, reason: &str| CheckoutState::Opening {
-        message: Some(CheckoutMessage::new(topic).with_reason(Some(reason.to_owned()))),
-    };
-    let reason = |state: &CheckoutState| CheckoutTexts::of(state, false, Language::English).reason;
+fn payer_reads_the_reason_in_their_language() {
+    let raw = "Карта заблокирована".to_owned();
     for topic in MessageTopic::iter() {
-        // docs/checkout.md lists them.
-        let is_for_developers = ["no_network", "server_busy", "not_the_server", "wrong_clock", "token_not_renewed"]
-            .contains(&topic.to_string().as_str());
-        let shown = reason(&with(topic, "Карта заблокирована"));
-        assert_eq!(shown.is_none(), is_for_developers, "{topic}");
-        assert_eq!(reason(&with(topic, " \n")), None, "{topic}");
+        let message = CheckoutMessage::new(topic).with_reason(Some(raw.clone()));
+        let shown = |message: &CheckoutMessage, language| {
+            CheckoutTexts::of(&CheckoutState::Opening { message: Some(message.clone()) }, false, language)
+        };
+        for language in Language::iter() {
+            let texts = shown(&message, language);
+            assert_eq!(texts.reason, None, "{topic}");
+            assert!(!format!("{texts:?}").contains(&raw), "{topic}: {texts:?}");
+        }
+        let declined = message.declined_for(Some(DeclineReason::LimitExceeded));
+        assert_eq!(
+            shown(&declined, Language::Russian).reason.as_deref(),
+            Some("Сумма превышает лимит вашей карты или счёта.")
+        );
     }
 }
 

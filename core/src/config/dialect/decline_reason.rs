@@ -1,10 +1,13 @@
 //! Why a payment was declined, as far as the gateway's code and words tell. **Never a part of an outcome**: only texts for people are
 //! chosen by it.
 
-use strum::{EnumIter, IntoEnumIterator};
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
-/// Why no money was taken, for a text in the payer's language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter)]
+/// Why no money was taken, for a text in the payer's language: [`text_in`](Self::text_in).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeclineReason {
     /// The payer has not enough money.
@@ -61,11 +64,22 @@ const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
             "неверный код",
             "неверный пин",
             "код туура эмес",
+            "бир жолку сырсөз туура эмес",
         ],
     ),
     (
         DeclineReason::CodeExpired,
-        &["code has expired", "password has expired", "pin has expired", "код истёк", "код истек", "кодунун мөөнөтү"],
+        &[
+            "code has expired",
+            "password has expired",
+            "pin has expired",
+            "код истёк",
+            "код истек",
+            "кода истёк",
+            "кода истек",
+            "кодунун мөөнөтү",
+            "коддун мөөнөтү",
+        ],
     ),
     (
         DeclineReason::UnknownPayer,
@@ -81,16 +95,9 @@ const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
 ];
 
 impl DeclineReason {
-    /// The name of its list in a dialect.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::InsufficientFunds => "insufficient_funds",
-            Self::LimitExceeded => "limit_exceeded",
-            Self::WrongCode => "wrong_code",
-            Self::CodeExpired => "code_expired",
-            Self::UnknownPayer => "unknown_payer",
-            Self::DeclinedByBank => "declined_by_bank",
-        }
+    /// The name of its list in a dialect, such as `insufficient_funds`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -108,19 +115,19 @@ impl Default for DeclineReasons {
 impl DeclineReasons {
     /// The names of all lists.
     pub(super) fn names() -> Vec<&'static str> {
-        DeclineReason::iter().map(DeclineReason::name).collect()
+        DeclineReason::iter().map(DeclineReason::as_str).collect()
     }
 
     /// Replaces the list of a reason.
     pub(super) fn replace(&mut self, name: &str, texts: Vec<String>) {
-        for (_, own) in self.0.iter_mut().filter(|(reason, _)| reason.name() == name) {
+        for (_, own) in self.0.iter_mut().filter(|(reason, _)| reason.as_str() == name) {
             own.clone_from(&texts);
         }
     }
 
     /// Each list by its name.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        self.0.iter().map(|(reason, texts)| (reason.name(), texts.as_slice()))
+        self.0.iter().map(|(reason, texts)| (reason.as_str(), texts.as_slice()))
     }
 
     /// The reason whose list has the code; else the first with a text that occurs in the code or the message.

@@ -36,12 +36,6 @@ pub(super) const TEXTS: Texts = Texts {
     declined: "The payment was declined. No money was taken.",
     not_made: "The payment did not go through. No money was taken.",
     not_reached: "The bank could not be reached. No money was taken. Try again in a moment.",
-    insufficient_funds: "There is not enough money on your card or account.",
-    limit_exceeded: "The amount exceeds the limit of your card or account.",
-    wrong_code: "The code was wrong.",
-    code_expired: "The code has expired.",
-    unknown_payer: "The bank has no account with this number.",
-    declined_by_bank: "Ask your bank for the reason.",
 
     under_way: "One moment",
     under_way_more: "The payment is being prepared. Do not pay a second time.",

@@ -50,13 +50,6 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) declined: &'static str,
     pub(in crate::pay) not_made: &'static str,
     pub(in crate::pay) not_reached: &'static str,
-    /// Reasons of a declined payment.
-    pub(in crate::pay) insufficient_funds: &'static str,
-    pub(in crate::pay) limit_exceeded: &'static str,
-    pub(in crate::pay) wrong_code: &'static str,
-    pub(in crate::pay) code_expired: &'static str,
-    pub(in crate::pay) unknown_payer: &'static str,
-    pub(in crate::pay) declined_by_bank: &'static str,
 
     pub(in crate::pay) under_way: &'static str,
     pub(in crate::pay) under_way_more: &'static str,

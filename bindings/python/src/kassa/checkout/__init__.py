@@ -23,7 +23,7 @@ from .amounts import amount_text, pay_text
 from .asynchronous import AsyncCheckout, AsyncCheckoutStates
 from .blocking import Checkout, CheckoutStates
 from .details import CheckoutDetails, PaymentMethod
-from .message import CheckoutMessage, MessageTopic
+from .message import CheckoutMessage, DeclineReason, MessageTopic
 from .state import (
     CheckoutState,
     EnterOtp,
@@ -51,6 +51,7 @@ __all__ = [
     "CheckoutState",
     "CheckoutStates",
     "CheckoutTexts",
+    "DeclineReason",
     "EnterOtp",
     "Expired",
     "MessageTopic",

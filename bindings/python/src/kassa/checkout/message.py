@@ -38,7 +38,7 @@ class MessageTopic(Enum):
     REJECTED = "rejected"
     """The gateway reported that the payment was rejected: no money moved."""
     INPUT_REFUSED = "input_refused"
-    """The server refused the input; the reason names the rule that it breaks."""
+    """The server refused the input; `CheckoutMessage.reason` names the rule for developers."""
     TOO_MANY_TRIES = "too_many_tries"
     """Too many attempts."""
     CHANGE_REFUSED = "change_refused"
@@ -53,6 +53,28 @@ class MessageTopic(Enum):
         return self.value
 
 
+@flat_enum("DeclineReason")
+class DeclineReason(Enum):
+    """Why the gateway declined a payment or a code: found by the server's dialect, and only for the text that the payer
+    reads."""
+
+    INSUFFICIENT_FUNDS = "insufficient_funds"
+    """The payer has not enough money."""
+    LIMIT_EXCEEDED = "limit_exceeded"
+    """The amount exceeds a limit of the payer's card, account or wallet."""
+    WRONG_CODE = "wrong_code"
+    """The one-time password or PIN was wrong."""
+    CODE_EXPIRED = "code_expired"
+    """The one-time password or PIN has expired."""
+    UNKNOWN_PAYER = "unknown_payer"
+    """The bank has no account, wallet or card like the payer's."""
+    DECLINED_BY_BANK = "declined_by_bank"
+    """The payer's bank declined, without a reason."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @record("CheckoutMessage")
 @dataclass(frozen=True, slots=True)
 class CheckoutMessage:
@@ -61,14 +83,25 @@ class CheckoutMessage:
     topic: MessageTopic
     """The topic."""
     reason: str | None = None
-    """Further text as received, in any language: the gateway's refusal, or the server's explanation. For connection problems
-    it is meant for developers, not for the payer."""
+    """Details for developers and logs, in any language: the server's explanation, or what is in the way of reaching it. **Never
+    show it to the payer.**"""
+    decline: DeclineReason | None = None
+    """Why the gateway declined the payment or the code, if that is known; `reason_in` is the sentence for the payer."""
 
     def text_in(self, language: Language) -> str:
-        """The message text in a language, without the reason.
+        """The message text in a language, without `reason_in`.
 
         >>> CheckoutMessage(MessageTopic.CODE_REFUSED).text_in(Language.ENGLISH)
         'This code was not accepted. Enter it again.'
         """
         text: str = method("CheckoutMessage.text_in", self, _check.instance("language", language, Language))
         return text
+
+    def reason_in(self, language: Language) -> str | None:
+        """Why the gateway declined, as a sentence in a language; `None` if that is not known.
+
+        >>> CheckoutMessage(MessageTopic.REJECTED, decline=DeclineReason.CODE_EXPIRED).reason_in(Language.ENGLISH)
+        'The code has expired.'
+        """
+        reason: str | None = method("CheckoutMessage.reason_in", self, _check.instance("language", language, Language))
+        return reason

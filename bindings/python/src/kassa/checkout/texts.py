@@ -33,7 +33,7 @@ class CheckoutTexts:
     message: str | None = None
     """The result of the last attempt, or the problem."""
     reason: str | None = None
-    """Further text about it from the gateway or the server, in any language, without texts for developers."""
+    """Why the gateway declined, in this language. The gateway's own words are never part of it."""
 
     @staticmethod
     def of(state: CheckoutState, language: Language, *, may_have_paid: bool) -> "CheckoutTexts":
@@ -101,8 +101,6 @@ class CheckoutLabels:
     """The screen's title."""
     order: str
     """The label of the shop's reference, followed by a colon."""
-    reason: str
-    """The label of `CheckoutTexts.reason`, followed by a colon."""
     pay_form: str
     """The payment method: the gateway's own page."""
     pay_form_hint: str

@@ -22,7 +22,7 @@
                 CheckoutTitle(model: model)
                 if let explanation = model.texts.explanation { Text(explanation) }
                 if let message = model.texts.message { Label(message, systemImage: "exclamationmark.circle") }
-                if let reason = model.texts.reason { Text(verbatim: "\(model.labels.reason): \(reason)").font(model.appearance.hintFont) }
+                if let reason = model.texts.reason { Text(reason).font(model.appearance.hintFont) }
             }
         }
     }

@@ -98,7 +98,7 @@ extension PaymentMethod: Canonical {
 }
 
 extension CheckoutMessage: Canonical {
-    var canonical: JSON { ["topic": .string(topic.rawValue), "reason": JSON(reason)] }
+    var canonical: JSON { ["topic": .string(topic.rawValue), "reason": JSON(reason), "decline": JSON(decline?.rawValue)] }
 }
 
 extension CheckoutDetails: Canonical {

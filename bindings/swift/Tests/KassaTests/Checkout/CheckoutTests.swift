@@ -121,6 +121,14 @@ import Testing
         #expect(Set(PaymentMethod.allCases.map(labels.hint(of:))).count == PaymentMethod.allCases.count)
         #expect(CheckoutMessage(topic: .codeRefused).textIn(.russian) == "Этот код не подошёл. Введите его ещё раз.")
     }
+
+    @Test func messageSaysWhyInThePayersLanguage() {
+        for decline in DeclineReason.allCases {
+            let reasons = Language.allCases.map { CheckoutMessage(topic: .rejected, reason: "51", decline: decline).reasonIn($0) }
+            #expect(Set(reasons.compactMap { $0 }).count == 3)
+        }
+        #expect(CheckoutMessage(topic: .rejected, reason: "51").reasonIn(.english) == nil)
+    }
 }
 
 extension OneLog {

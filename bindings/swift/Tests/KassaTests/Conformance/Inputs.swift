@@ -119,7 +119,9 @@ enum Inputs {
     }
 
     private static func message(_ value: JSON) -> CheckoutMessage {
-        CheckoutMessage(topic: MessageTopic(rawValue: value["topic"].text)!, reason: value["reason"].string)
+        CheckoutMessage(
+            topic: MessageTopic(rawValue: value["topic"].text)!, reason: value["reason"].string,
+            decline: value["decline"].string.map { DeclineReason(rawValue: $0)! })
     }
 
     static func cardPayment(_ input: JSON) -> CardPayment {

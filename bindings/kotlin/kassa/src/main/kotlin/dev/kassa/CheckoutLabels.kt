@@ -17,9 +17,6 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** The label of the shop's reference, followed by a colon. */
     public val order: String get() = core.order
 
-    /** The label of [CheckoutTexts.reason], followed by a colon. */
-    public val reason: String get() = core.reason
-
     /** The payment method: the gateway's own page. */
     public val payForm: String get() = core.payForm
 

@@ -1,6 +1,7 @@
 package dev.kassa
 
 import dev.kassa.internal.CheckoutMessage as CoreCheckoutMessage
+import dev.kassa.internal.DeclineReason as CoreDeclineReason
 import dev.kassa.internal.MessageTopic as CoreMessageTopic
 
 /**
@@ -11,16 +12,46 @@ import dev.kassa.internal.MessageTopic as CoreMessageTopic
  * ```
  *
  * @property topic the topic
- * @property reason further text as received, in any language: the gateway's refusal, the server's explanation, or the error of the app's
- *   renewal function. For connection problems it is meant for developers, not for the payer
+ * @property reason details for developers and logs, in any language: the server's explanation, what is in the way of reaching it, or the
+ *   error of the app's renewal function. **Never show it to the payer**
+ * @property decline why the gateway declined the payment or the code, if that is known; [reasonIn] is the sentence for the payer
  */
 public data class CheckoutMessage @JvmOverloads constructor(
     public val topic: MessageTopic,
     public val reason: String? = null,
+    public val decline: DeclineReason? = null,
 ) {
-    /** The message text in a language, without the [reason]. */
-    public fun textIn(language: Language): String =
-        calling { CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), null).textIn(language.toCore()) }
+    /** The message text in a language, without [reasonIn]. */
+    public fun textIn(language: Language): String = calling { withoutDetails().textIn(language.toCore()) }
+
+    /** Why the gateway declined, as a sentence in a language; null if that is not known. */
+    public fun reasonIn(language: Language): String? = calling { withoutDetails().reasonIn(language.toCore()) }
+
+    private fun withoutDetails() = CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), null, decline?.toCore())
+}
+
+/** Why the gateway declined a payment or a code: chosen by the server's dialect, and only for the text that the payer reads. */
+public enum class DeclineReason {
+    /** The payer has not enough money. */
+    INSUFFICIENT_FUNDS,
+
+    /** The amount exceeds a limit of the payer's card, account or wallet. */
+    LIMIT_EXCEEDED,
+
+    /** The one-time password or PIN was wrong. */
+    WRONG_CODE,
+
+    /** The one-time password or PIN has expired. */
+    CODE_EXPIRED,
+
+    /** The bank has no account, wallet or card like the payer's. */
+    UNKNOWN_PAYER,
+
+    /** The payer's bank declined, without a reason. */
+    DECLINED_BY_BANK;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = name.lowercase()
 }
 
 /** The topic of a message. */
@@ -64,7 +95,7 @@ public enum class MessageTopic {
     /** The gateway reported that the payment was rejected: no money moved. */
     REJECTED,
 
-    /** The server refused the input; the reason names the rule that it breaks. */
+    /** The server refused the input; [CheckoutMessage.reason] names the rule for developers. */
     INPUT_REFUSED,
 
     /** Too many attempts. */
@@ -86,4 +117,7 @@ public enum class MessageTopic {
     override fun toString(): String = name.lowercase()
 }
 
-internal fun CoreCheckoutMessage.toKassa() = CheckoutMessage(MessageTopic.valueOf(topic.name), reason)
+internal fun DeclineReason.toCore() = CoreDeclineReason.valueOf(name)
+
+internal fun CoreCheckoutMessage.toKassa() =
+    CheckoutMessage(MessageTopic.valueOf(topic.name), reason, decline?.let { DeclineReason.valueOf(it.name) })

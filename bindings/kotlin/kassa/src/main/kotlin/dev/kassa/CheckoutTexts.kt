@@ -20,7 +20,7 @@ import dev.kassa.internal.PaymentMethod as CorePaymentMethod
  * @property cost what the payer agrees to pay by entering the code, if that is or may be more than the amount: **show it above the field
  *   for the code**
  * @property message the result of the last attempt, or the problem
- * @property reason further text about it from the gateway or the server, in any language, without texts for developers
+ * @property reason why the gateway declined, in this language. The gateway's own words are never part of it
  */
 public data class CheckoutTexts @JvmOverloads constructor(
     public val title: String,
@@ -69,7 +69,7 @@ private fun saidOf(amount: BigDecimal?) = amount?.takeIf(::isRepresentable)
 
 private fun saidOf(message: CheckoutMessage?) = message?.toCore()
 
-private fun CheckoutMessage.toCore() = CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), reason?.takeIf(::isUnicode))
+private fun CheckoutMessage.toCore() = CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), null, decline?.toCore())
 
 private fun toCore(method: PaymentMethod) = CorePaymentMethod.valueOf(method.name)
 

@@ -24,6 +24,7 @@ import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
+import dev.kassa.internal.DeclineReason as CoreDeclineReason
 import dev.kassa.internal.ElqrKind as CoreElqrKind
 import dev.kassa.internal.LogLevel as CoreLogLevel
 import dev.kassa.internal.MessageTopic as CoreMessageTopic
@@ -274,6 +275,7 @@ class ValuesTest {
         assertEquals(names(CoreAdviceTopic.values().toList()), names(AdviceTopic.entries))
         assertEquals(names(CoreLogLevel.values().toList()), names(LogLevel.entries))
         assertEquals(names(CoreMessageTopic.values().toList()), names(MessageTopic.entries))
+        assertEquals(names(CoreDeclineReason.values().toList()), names(DeclineReason.entries))
         assertEquals(names(CorePaymentMethod.values().toList()), names(PaymentMethod.entries))
         assertEquals(names(CoreElqrKind.values().toList()), names(ElqrKind.entries))
         assertEquals(names(CoreQrLevel.values().toList()), names(QrLevel.entries))
@@ -290,6 +292,15 @@ class ValuesTest {
         }
         val refused = CheckoutMessage(MessageTopic.CODE_REFUSED).textIn(Language.RUSSIAN)
         assertEquals("Этот код не подошёл. Введите его ещё раз.", refused)
+    }
+
+    @Test
+    fun `a message says why, in the payer's language`() {
+        for (decline in DeclineReason.entries) {
+            val reasons = Language.entries.map { CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51", decline).reasonIn(it) }
+            assertEquals(3, reasons.filterNotNull().toSet().size, "$reasons")
+        }
+        assertEquals(null, CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51").reasonIn(Language.ENGLISH))
     }
 
     @Test

@@ -141,7 +141,7 @@ private fun canonicalState(state: CheckoutState): JsonElement {
 private fun names(state: CheckoutState) = state.methods.map { it.toString() }
 
 private fun canonicalMessage(message: CheckoutMessage?): JsonElement =
-    message?.let { jsonOf("topic" to it.topic.toString(), "reason" to it.reason) } ?: JsonNull
+    message?.let { jsonOf("topic" to it.topic.toString(), "reason" to it.reason, "decline" to it.decline?.toString()) } ?: JsonNull
 
 private fun canonicalDetails(details: CheckoutDetails) = jsonOf(
     "reference" to details.reference, "amount" to details.amount.toPlainString(), "currency" to details.currency,

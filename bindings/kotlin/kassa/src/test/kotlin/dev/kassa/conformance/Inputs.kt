@@ -9,6 +9,7 @@ import dev.kassa.CardPayment
 import dev.kassa.CheckoutMessage
 import dev.kassa.CheckoutState
 import dev.kassa.Credentials
+import dev.kassa.DeclineReason
 import dev.kassa.Dialect
 import dev.kassa.Elqr
 import dev.kassa.ElqrKind
@@ -143,7 +144,10 @@ fun checkoutStateOf(value: JsonElement): CheckoutState {
 private fun methodOf(value: JsonElement) = PaymentMethod.valueOf(value.text.uppercase())
 
 private fun messageOf(value: JsonElement) =
-    CheckoutMessage(MessageTopic.valueOf(value.at("topic").text.uppercase()), value.at("reason").optionalText)
+    CheckoutMessage(
+        MessageTopic.valueOf(value.at("topic").text.uppercase()), value.at("reason").optionalText,
+        value.at("decline").optionalText?.let { DeclineReason.valueOf(it.uppercase()) },
+    )
 
 fun cardPaymentOf(input: JsonElement) = CardPayment(
     orderNumber = input.at("order_number").text,

@@ -49,8 +49,7 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed,
 
 private val ABOUT_CODE = setOf(MessageTopic.CODE_REFUSED, MessageTopic.CODE_NOT_SENT)
 
-@Composable
-private fun textOf(notice: Notice): String = listOfNotNull(notice.text, notice.reason?.let { reasonText(it) }).joinToString(" ")
+private fun textOf(notice: Notice): String = listOfNotNull(notice.text, notice.reason).joinToString(" ")
 
 /** The digits in a text, of any script. */
 internal fun digitsOf(text: String): String = text.mapNotNull { it.digitToIntOrNull() }.joinToString("")

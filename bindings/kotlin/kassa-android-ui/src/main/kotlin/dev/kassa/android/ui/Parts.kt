@@ -122,13 +122,10 @@ internal fun Banner(notice: Notice) {
     ) {
         Column(Modifier.padding(16.dp, 12.dp), verticalArrangement = Arrangement.spacedBy(4.dp)) {
             Text(notice.text, style = MaterialTheme.typography.bodyLarge)
-            notice.reason?.let { Text(reasonText(it), style = MaterialTheme.typography.bodyMedium) }
+            notice.reason?.let { Text(it, style = MaterialTheme.typography.bodyMedium) }
         }
     }
 }
-
-@Composable
-internal fun reasonText(reason: String): String = "${LocalLabels.current.reason}: $reason"
 
 @Composable
 internal fun MainButton(text: String, enabled: Boolean = true, onClick: () -> Unit) {

@@ -18,7 +18,7 @@ internal class Said(val texts: CheckoutTexts, state: CheckoutState) {
 /**
  * A message beside a state.
  *
- * @property reason the gateway's own words
+ * @property reason why the gateway declined, in the payer's language
  * @property isCalm nothing is lost, such as where the network is away
  */
 internal class Notice(val text: String, val reason: String?, val isCalm: Boolean)

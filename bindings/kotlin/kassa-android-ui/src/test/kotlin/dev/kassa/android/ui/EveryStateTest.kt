@@ -52,7 +52,7 @@ class EveryStateTest(name: String) : StandInTest() {
     fun `the payer can have it asked at once where they may have paid, and nowhere else`() {
         open(request)
         awaitText(scene.title)
-        assertEquals(scene in CHECKABLE, isShown("I have paid: check now"))
+        assertEquals(scene in CHECKABLE, isShown("Check the payment"))
     }
 
     companion object {

@@ -7,6 +7,7 @@ import dev.kassa.CardInput
 import dev.kassa.CheckoutDetails
 import dev.kassa.CheckoutMessage
 import dev.kassa.CheckoutState
+import dev.kassa.DeclineReason
 import dev.kassa.MessageTopic
 import dev.kassa.PaymentMethod
 import dev.kassa.Rule
@@ -97,7 +98,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
     }
 
     companion object {
-        private val declined = CheckoutMessage(MessageTopic.REJECTED, "Недостаточно средств")
+        private val declined = CheckoutMessage(MessageTopic.REJECTED, decline = DeclineReason.INSUFFICIENT_FUNDS)
         private val unknown = CheckoutMessage(MessageTopic.OUTCOME_UNKNOWN)
         private val wrong = Violation("phone", Rule.FORMAT, "9 to 15", "phone must be a phone number")
 
