@@ -253,7 +253,7 @@ mod tests {
         let [english, t] = [Language::English, Language::Russian].map(texts);
         assert_eq!(outcome("mismatch: amount, orderNumber", t), "не совпадает: сумма, номер операции");
         assert_eq!(outcome("mismatch: amount, orderNumber", english), "mismatch: amount, orderNumber");
-        assert_eq!(outcome("unverifiable: no amount", t), "не проверить");
+        assert_eq!(outcome("unverifiable: no amount", t), "нельзя проверить");
         assert_eq!(outcome("unverifiable: no amount", english), "unverifiable: no amount");
         assert_eq!(outcome("charged", t), "оплачен");
         assert_eq!(outcome("something new", t), "something new");

@@ -80,7 +80,7 @@ pub(super) const TEXTS: Texts = Texts {
     download_list: "Download the list as CSV",
     list_too_long: "There are more than {} checkouts: choose fewer days.",
     totals: "In all",
-    totals_of: "{} checkouts, {} charged payments",
+    totals_of: "checkouts: {}, charged payments: {}",
     totals_partly: "Counted back to {} only: choose days to count the rest.",
     totals_note: "Charged payments of these checkouts, before refunds; days are days of opening.",
     searched_forward: "The search stopped at its limit. Searched forward to {}.",
