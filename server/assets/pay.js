@@ -210,7 +210,7 @@
     showOthers();
     showSentTo();
     showCountdown();
-    document.getElementById("keep")?.removeAttribute("hidden");
+    for (const id of ["keep", "otp-sent"]) { document.getElementById(id)?.removeAttribute("hidden"); }
   };
   setInterval(showCountdown, 1000);
 

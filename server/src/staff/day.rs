@@ -161,7 +161,7 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
         methods_chart: bars(t.chart_charged, &labels, methods, t),
         end_names: by_ends.iter().map(|one| one.name).collect(),
         ends_chart: bars(t.chart_ends, &labels, by_ends, t),
-        hours: hours.iter().zip(labels).map(|(hour, label)| hour_row(*hour, label, &this, t)).collect(),
+        hours: hours.iter().zip(labels).filter_map(|(hour, label)| hour_row(*hour, label, &this, t)).collect(),
     }
 }
 
@@ -206,11 +206,13 @@ fn method_row(method: Method, this: &[&EndCount], before: &[&EndCount], t: &Text
     }
 }
 
-fn hour_row(hour: Millis, label: String, this: &[&EndCount], t: &Texts) -> HourRow {
+/// Nothing of an hour in which no payment ended: the chart shows that already.
+fn hour_row(hour: Millis, label: String, this: &[&EndCount], t: &Texts) -> Option<HourRow> {
     let of =
         |state: PaymentState| Sums::of(this.iter().copied().filter(move |one| one.hour == hour && one.state == state));
-    let ends = ENDS.into_iter().map(|state| of(state).count).collect();
-    HourRow { hour: format!("{label}:00"), sum: of(PaymentState::Charged).text(t), ends }
+    let ends: Vec<u64> = ENDS.into_iter().map(|state| of(state).count).collect();
+    let is_some = ends.iter().any(|count| *count > 0);
+    is_some.then(|| HourRow { hour: format!("{label}:00"), sum: of(PaymentState::Charged).text(t), ends })
 }
 
 #[cfg(test)]
@@ -246,8 +248,13 @@ mod tests {
         assert_eq!(plain(&page.figures[0].sum), "400.00 som; 5.00 USD");
         let mbank = page.methods.iter().find(|row| row.method == "Mobile bank").unwrap();
         assert_eq!((mbank.count, plain(&mbank.sum).as_str(), mbank.count_before), (4, "10.00 som; 5.00 USD", 0));
-        let last = plain(&page.hours[23].sum);
-        assert_eq!((last.as_str(), page.hours[1].ends[1], page.hours.len()), ("10.00 som; 5.00 USD", 2, 24));
+        let hours: Vec<_> = page.hours.iter().map(|row| (row.hour.as_str(), plain(&row.sum), row.ends[1])).collect();
+        let expected = [
+            ("00:00", "390.00 som".to_owned(), 0),
+            ("01:00", String::new(), 2),
+            ("23:00", "10.00 som; 5.00 USD".to_owned(), 0),
+        ];
+        assert_eq!(hours, expected);
         assert_eq!((page.day_before.1.as_str(), page.day_after, page.is_today), ("22 Nov 2026", None, true));
         let bars = page.methods_chart.split("<rect").skip(1).filter(|bar| !bar.contains("height=\"0\""));
         assert_eq!(bars.count(), 2, "{}", page.methods_chart);
