@@ -95,19 +95,27 @@ class Visitor:
         assert all(f"{scheme}:" in complaint for complaint in said), said
         del self.complaints[before:]
 
-    def look(self, name: str, *, varies: bool = False) -> None:
+    def look(self, name: str, *, varies: bool = False, shows_codes: bool = False) -> None:
         """Checks that the page is accessible, fits, and looks as the accepted picture of this name.
 
-        Of a page that ``varies`` with the hour no picture is compared. Without scripts nothing is checked: it looks the same.
+        Of a page that ``varies`` with the hour no picture is compared. QR codes are hidden on the picture, unless it
+        ``shows_codes`` that are the same each time. Without scripts axe-core does not come to an end.
         """
         self.page.wait_for_load_state()
-        if not self.has_scripts:
-            return
-        check_accessible(self.page, self._grave)
+        if self.has_scripts:
+            check_accessible(self.page, self._grave)
         page = "document.documentElement"
         fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth")
         assert fits, f"{self.page.url} has to be scrolled sideways"
         if not varies:
+            path = pictures.path_of(self.pictures, f"{name}-{self.label}")
+            pictures.compare(self.page, path, shows_codes=shows_codes)
+
+    def look_at_print(self, name: str) -> None:
+        """Checks that the page fits a sheet of paper, and looks there as the accepted picture of this name."""
+        with pictures.printed(self.page):
+            wide = self.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= pictures.PAPER[0], f"{self.page.url} is {wide} px wide on paper"
             pictures.compare(self.page, pictures.path_of(self.pictures, f"{name}-{self.label}"))
 
     def open(self, url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -65,6 +66,58 @@ def test_every_page_is_accessible_and_fits(
     text = f"Номер;Сумма\n{history.number('paid')};390\n{history.number('overpaid')};391\nelse;7\n"
     compare(visitor, history, tmp_path, text, {"Order number": "Номер", "Amount": "Сумма"})
     visitor.look("compared")
+
+
+@pytest.mark.parametrize("window", ["small-dark", "tablet", "desktop"])
+def test_every_page_is_in_kyrgyz(visit: Open, history: History, window: str, tmp_path: Path) -> None:
+    size, _, dark = window.partition("-")
+    visitor = visit(history, cast("Size", size), dark=bool(dark))
+    url = history.server.url
+    history.write("DELETE FROM statement_mapping")
+    log_in(visitor, history)
+    visitor.open(f"{url}/staff/login?lang=ky")
+    visitor.look("ky-login")
+    pages = {
+        "person": "/staff?needs=person",
+        "found-none": "/staff?q=nothing-is-called-so",
+        "found": "/staff?q=paid&method=mbank&from=2020-01-01",
+        "nobody-paid": history.path("nobody paid"),
+        "unknown": history.path("unknown"),
+        "undelivered": history.path("undelivered"),
+        "overpaid": history.path("overpaid"),
+        "day": f"/staff/day?day={DAY}",
+        "report": f"/staff/report?day={DAY}",
+        "reconciliation": "/staff/reconciliation",
+    }
+    for name, path in pages.items():
+        visitor.open(f"{url}{path}")
+        for summary in visitor.page.locator("summary").all():
+            summary.click()
+        visitor.look(f"ky-{name}")
+    with visitor.refused(404):
+        visitor.open(f"{url}/staff/nowhere")
+    visitor.look("ky-nowhere")
+    file = tmp_path / "export.csv"
+    file.write_text(f"amount;order_number\n390;{history.number('paid')}\n391;{history.number('overpaid')}\n7;else\n")
+    visitor.open(f"{url}/staff/reconciliation?from={UNITS['from']}&until={UNITS['until']}")
+    visitor.page.locator("input[type=file]").set_input_files(file)
+    visitor.page.locator("form:has(input[type=file]) button").click()
+    visitor.page.locator("[data-count=matched]").wait_for()
+    visitor.look("ky-compared")
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "ky"])
+def test_report_and_lists_are_printed(visit: Open, history: History, language: str) -> None:
+    visitor = visit(history, dark=True)
+    log_in(visitor, history)
+    for name, path in {
+        "report": f"/staff/report?day={DAY}&lang={language}",
+        "day": f"/staff/day?day={DAY}&lang={language}",
+        "list": f"/staff?lang={language}",
+        "overpaid": f"{history.path('overpaid')}?lang={language}",
+    }.items():
+        visitor.open(f"{history.server.url}{path}")
+        visitor.look_at_print(f"printed-{name}-{language}")
 
 
 def assert_list_suits(visitor: Visitor, size: Size) -> None:
@@ -255,7 +308,7 @@ def test_list_is_filtered_added_up_and_downloaded(visit: Open, history: History)
     page.get_by_label("Find", exact=True).fill("paid-")
     page.get_by_label("Method", exact=True).select_option("mbank")
     visitor.press("Show")
-    expect(page.locator("[data-totals]")).to_contain_text("2 checkouts, 2 charged payments")
+    expect(page.locator("[data-totals]")).to_contain_text("checkouts: 2, charged payments: 2")
     expect(page.locator("[data-totals]")).to_contain_text("780.00 som")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the list as CSV").click()

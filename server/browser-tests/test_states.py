@@ -205,6 +205,16 @@ def test_opened_ways_do_not_stay_open_for_who_has_paid(meet: Meet) -> None:
     expect(buyer.page.locator("#check")).to_be_focused()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("language", ["en", "ru", "ky"])
+def test_receipt_is_printed(meet: Meet, language: str, *, scripts: bool) -> None:
+    buyer = meet(language, size="desktop", dark=True, scripts=scripts)
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.enters(phones.MBANK_APPROVED.otp)
+    buyer.sees("paid")
+    buyer.look_at_print("receipt")
+
+
 def test_receipt_is_kept(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet("ru", size="small")
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
