@@ -70,8 +70,7 @@ pub(crate) fn ascii_digit(c: char) -> Option<char> {
 }
 
 /// True where a text holds something that looks like a card number: digits in an issuer's range, as many as it uses, with a
-/// right check digit; in any script, also with spaces and dashes between them. A text that is an identifier of this server's,
-/// or a UUID, is none.
+/// right check digit; in any script, also with spaces and dashes between them. An identifier of this server's, or a UUID, is none.
 ///
 /// ```
 /// use kassa_server::looks_like_card_number;
@@ -82,7 +81,7 @@ pub(crate) fn ascii_digit(c: char) -> Option<char> {
 /// assert!(!looks_like_card_number("2026112614050606"));
 /// ```
 pub fn looks_like_card_number(text: &str) -> bool {
-    !is_identifier(text) && runs(text).iter().any(|run| run.holds(&is_card_number))
+    !digits_of(text, &is_card_number).is_empty()
 }
 
 /// The same text without what looks like a card number: each digit of a run that holds one is a star, whatever stands between
@@ -104,10 +103,12 @@ pub(crate) fn digits_of_possible_card_numbers(text: &str) -> Vec<Range<usize>> {
 
 /// Each digit of a run that holds such a number, whatever stands between them.
 fn digits_of(text: &str, is_number: &impl Fn(&[Group], &str) -> bool) -> Vec<Range<usize>> {
-    if is_identifier(text) {
-        return Vec::new();
-    }
-    let runs = runs(text).into_iter().filter(|run| run.holds(is_number));
+    let identifiers = identifiers(text);
+    let is_inside = |run: &Run| {
+        let place = run.place();
+        identifiers.iter().any(|identifier| identifier.start <= place.start && place.end <= identifier.end)
+    };
+    let runs = runs(text).into_iter().filter(|run| run.holds(is_number) && !is_inside(run));
     runs.flat_map(|run| {
         let place = run.place();
         let digits = text[place.clone()].char_indices().filter(|(_, c)| ascii_digit(*c).is_some());
@@ -127,6 +128,20 @@ fn is_identifier(text: &str) -> bool {
     let is_whole = matches!(groups[..], [32] | [8, 4, 4, 4, 12]);
     let mut digits = bare.bytes().filter(|byte| *byte != b'-');
     is_whole && digits.clone().all(|byte| byte.is_ascii_hexdigit()) && digits.any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Where identifiers stand in a text. A response with a masked order number would be taken for that of another order.
+fn identifiers(text: &str) -> Vec<Range<usize>> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let (mut places, mut at) = (Vec::new(), 0);
+    for word in text.split_inclusive(|c: char| !is_part(c)) {
+        let end = word.trim_end_matches(|c: char| !is_part(c)).len();
+        if is_identifier(&word[..end]) {
+            places.push(at..at + end);
+        }
+        at += word.len();
+    }
+    places
 }
 
 /// Digits with nothing between them.
@@ -296,6 +311,25 @@ mod tests {
             assert!(!looks_like_card_number(number) && has_check_digit(number), "{number}");
             assert_eq!(without_card_numbers(number), number);
             assert_eq!(digits_of_possible_card_numbers(number).len(), number.len());
+        }
+    }
+
+    /// One in some hundred random identifiers has as many digits in a row, with a right check digit.
+    #[test]
+    fn identifier_in_a_text_has_no_card_number() {
+        for text in [
+            r#"{"orderNumber":"ab4111111111111111cd0123456789ef"}"#,
+            "/pay/ab4111111111111111cd0123456789ef?id=pay_ab4111111111111111cd0123456789ef",
+            "uuid 41111111-1111-1111-a111-111111111111.",
+        ] {
+            assert!(digits_of_possible_card_numbers(text).is_empty(), "{text}");
+        }
+        for (text, digits) in [
+            ("ab4111111111111111cd 4111111111111111", 32),
+            ("ab4111111111111111cd0123456789efa", 16),
+            ("uuid a1111111-1111-1111-a111-411111111111 1111", 19),
+        ] {
+            assert_eq!(digits_of_possible_card_numbers(text).len(), digits, "{text}");
         }
     }
 
