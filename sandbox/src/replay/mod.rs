@@ -1,6 +1,7 @@
 //! Replay: the recorded gateway for new payments. A middleware in front of the sandbox's routes answers what was recorded; the sandbox
 //! answers the rest.
 
+mod choice;
 mod player;
 mod render;
 mod script;
@@ -33,7 +34,7 @@ use crate::{
     recording::{self, RecordingError},
     web::read_body,
 };
-use player::{NewRequest, Played, Player};
+use player::{CallbackId, NewRequest, Played, Player};
 use script::Script;
 
 /// Marks a response that is not from the recording.
@@ -168,10 +169,10 @@ impl Replayer {
     }
 
     /// Sends callbacks one after the other.
-    async fn send_callbacks(self: Arc<Self>, session: usize, callbacks: Vec<(Duration, usize)>) {
-        for (pause, index) in callbacks {
+    async fn send_callbacks(self: Arc<Self>, callbacks: Vec<(Duration, CallbackId)>) {
+        for (pause, id) in callbacks {
             sleep(pause).await;
-            let Some(callback) = self.locked().callback(session, index) else { continue };
+            let Some(callback) = self.locked().callback(id) else { continue };
             let address = match (&self.callbacks, callback.address) {
                 (Some(base), _) => format!("{base}{}", callback.target),
                 (None, Some(address)) => address,
@@ -195,9 +196,29 @@ impl Replayer {
                 Err(error) => tracing::warn!(address, error = %error.without_url(), "callback"),
             }
             self.sent.fetch_add(1, Ordering::AcqRel);
-            self.locked().set_callback_accepted(session, is_accepted);
+            self.locked().set_callback_accepted(id, is_accepted);
         }
     }
+}
+
+/// Plays each request of a recording again, as it was recorded and with another number: how many were answered.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn played_again(recording: recording::Recording) -> u64 {
+    let requests: Vec<recording::Request> =
+        recording.exchanges.iter().map(|exchange| exchange.request.clone()).collect();
+    let mut player = Player::new(Script::of(recording), Speed::Max, "http://127.0.0.1:8400");
+    for request in requests.iter().chain(&requests) {
+        let body = request.body.as_ref().and_then(|body| body.text.clone()).unwrap_or_default();
+        for body in [body.clone(), body.replace('1', "2")] {
+            let request =
+                NewRequest { method: &request.method, target: &request.target, is_authorized: true, body: &body };
+            let callbacks = player.answer(&request).map(|played| played.callbacks).unwrap_or_default();
+            for (_, id) in callbacks {
+                let _sent = player.callback(id);
+            }
+        }
+    }
+    player.answered
 }
 
 /// Middleware: answers from the recording what was recorded.
@@ -230,7 +251,7 @@ pub(crate) async fn intercept(
     sleep(played.after).await;
     let callbacks = std::mem::take(&mut played.callbacks);
     if !callbacks.is_empty() {
-        tokio::spawn(Arc::clone(&replayer).send_callbacks(played.session, callbacks));
+        tokio::spawn(Arc::clone(&replayer).send_callbacks(callbacks));
     }
     respond(played, &connection)
 }

@@ -1,18 +1,15 @@
 //! Plays a script: finds the recorded exchange for a request, and moves each payment along its own timeline, never backwards.
 
 use std::{
-    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     time::{Duration, Instant},
 };
-
-use time::OffsetDateTime;
 
 use crate::{
     recording::{self, header, mask::Masker},
     replay::{
         Speed,
-        render::{Substitution, alike},
+        render::Substitution,
         script::{Event, EventKind, RecordedPayment, Script, key},
         values::{self, Field},
     },
@@ -28,7 +25,6 @@ pub(super) struct NewRequest<'a> {
 
 /// The recorded answer to a request.
 pub(super) struct Played {
-    pub(super) session: usize,
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     /// `None` if the recorded connection ended without a response.
@@ -38,7 +34,15 @@ pub(super) struct Played {
     pub(super) is_reset: bool,
     pub(super) after: Duration,
     /// The callbacks that follow, and the pause before each.
-    pub(super) callbacks: Vec<(Duration, usize)>,
+    pub(super) callbacks: Vec<(Duration, CallbackId)>,
+}
+
+/// A recorded callback for a payment that is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CallbackId {
+    session: usize,
+    payment: usize,
+    event: usize,
 }
 
 /// A callback to send.
@@ -53,30 +57,45 @@ pub(super) struct PlayedCallback {
     pub(super) signatures: Vec<String>,
 }
 
+/// The greatest length of a response that is announced and not sent.
+const MAX_ANNOUNCED: usize = 16 * 1024 * 1024;
+
 /// A new payment that a recorded one is played for.
-struct Session {
-    payment: usize,
-    substitution: Substitution,
+pub(super) struct Session {
+    pub(super) payment: usize,
+    pub(super) substitution: Substitution,
     /// The time in the recording that was reached, in microseconds since 1970.
-    position: i64,
+    pub(super) position: i64,
     /// When the last action was played, and its time in the recording.
-    anchor: (Instant, i64),
+    pub(super) anchor: (Instant, i64),
     /// How often each action was played.
-    done: HashMap<String, usize>,
-    sent: Vec<bool>,
-    was_callback_accepted: bool,
+    pub(super) done: HashMap<String, usize>,
+    /// The requests that were answered, with their events.
+    pub(super) played: Vec<(usize, Vec<Field>)>,
+    pub(super) sent: Vec<bool>,
+    /// How many callbacks were sent.
+    pub(super) delivered: usize,
+    pub(super) was_callback_accepted: bool,
+    /// The first request as a recording has it; `None` if it names a recorded number, and so its payment.
+    pub(super) first: Option<FirstRequest>,
+}
+
+/// The request that a payment begins with.
+pub(super) struct FirstRequest {
+    pub(super) fields: Vec<Field>,
+    pub(super) is_authorized: bool,
 }
 
 /// All payments that are played.
 pub(super) struct Player {
-    script: Script,
-    speed: Speed,
-    own_origin: String,
-    sessions: Vec<Session>,
-    by_number: HashMap<String, usize>,
-    plays: Vec<usize>,
-    masker: Masker,
-    random: fastrand::Rng,
+    pub(super) script: Script,
+    pub(super) speed: Speed,
+    pub(super) own_origin: String,
+    pub(super) sessions: Vec<Session>,
+    pub(super) by_number: HashMap<String, usize>,
+    pub(super) plays: Vec<usize>,
+    pub(super) masker: Masker,
+    pub(super) random: fastrand::Rng,
     pub(super) answered: u64,
     pub(super) not_recorded: BTreeMap<String, u64>,
 }
@@ -125,65 +144,19 @@ impl Player {
         };
         let by_number = &self.by_number;
         let key = key(request.method, request.target, |part| by_number.contains_key(part));
-        let event = self.advance(session, &key)?;
+        let event = match self.advance(session, &key) {
+            Some(event) => event,
+            None if self.go_over(session, &key) => self.advance(session, &key)?,
+            None => return None,
+        };
         let live = &mut self.sessions[session];
         let payment = &self.script.payments[live.payment];
         live.substitution.add_request(&payment.events[event].fields, &fields);
+        live.played.push((event, fields));
         for number in numbers {
             self.by_number.insert(number, session);
         }
         Some(self.render(session, event))
-    }
-
-    /// Begins to play the recorded payment that fits a request best.
-    fn begin(&mut self, request: &NewRequest<'_>, fields: &[Field], numbers: &[String]) -> Option<usize> {
-        let masked = values::of_request(request.target, &self.masker.text(request.body));
-        let mut best = None;
-        for (index, payment) in self.script.payments.iter().enumerate() {
-            let key = key(request.method, request.target, |part| payment.numbers.contains(part));
-            let is_literal = numbers.iter().any(|number| payment.numbers.contains(number));
-            let is_request = |event: &Event| event.key == key && !matches!(event.kind, EventKind::Callback { .. });
-            let first = match is_literal {
-                true => payment.events.iter().position(is_request),
-                false => payment.events.first().is_some_and(is_request).then_some(0),
-            };
-            let Some(first) = first else { continue };
-            let score =
-                likeness(&payment.events[first], &masked, request.is_authorized) + if is_literal { 1000 } else { 0 };
-            let rank = (score, Reverse(self.plays[index]), Reverse(index));
-            if best.as_ref().is_none_or(|(known, _)| rank > *known) {
-                best = Some((rank, first));
-            }
-        }
-        let ((_, _, Reverse(index)), first) = best?;
-        self.plays[index] += 1;
-        let payment = &self.script.payments[index];
-        let began = payment.events[first].at;
-        let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
-        let later_ms = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(began / 1000);
-        let mut substitution = Substitution::new(&self.script.upstream, &self.own_origin, later_ms);
-        let session = self.sessions.len();
-        substitution.add_request(&payment.events[first].fields, fields);
-        for number in &payment.generated {
-            // A client that repeats the recorded run names the recorded number.
-            let new = if numbers.contains(number) { number.clone() } else { alike(number, &mut self.random) };
-            substitution.add_number(number, &new);
-            self.by_number.insert(new, session);
-        }
-        let mut done = HashMap::new();
-        for event in payment.events[..first].iter().filter(|event| event.kind == EventKind::Action) {
-            *done.entry(event.key.clone()).or_default() += 1;
-        }
-        self.sessions.push(Session {
-            payment: index,
-            substitution,
-            position: began,
-            anchor: (Instant::now(), began),
-            done,
-            sent: vec![false; payment.events.len()],
-            was_callback_accepted: false,
-        });
-        Some(session)
     }
 
     /// The event that answers a request of a payment, by the position of the payment.
@@ -231,7 +204,6 @@ impl Player {
         let took =
             recording::time_ms(&exchange.ended_at).map_or(0, |end| end.saturating_mul(1000).saturating_sub(event.at));
         let mut played = Played {
-            session,
             status: 0,
             headers: Vec::new(),
             body: None,
@@ -249,7 +221,7 @@ impl Player {
         let is_cut = exchange.problem.as_ref().is_some_and(|problem| problem.contains(" after "));
         if is_cut {
             let announced = header(&response.headers, "content-length").and_then(|length| length.parse::<usize>().ok());
-            played.cut_before = Some(announced.unwrap_or_default().max(bytes.len() + 1));
+            played.cut_before = Some(announced.unwrap_or_default().min(MAX_ANNOUNCED).max(bytes.len() + 1));
         }
         played.status = response.status;
         played.headers = headers(&response.headers, &live.substitution);
@@ -258,7 +230,7 @@ impl Player {
     }
 
     /// The callbacks that come between an event that was played and the next request of the recording.
-    fn callbacks_after(&mut self, session: usize, index: usize) -> Vec<(Duration, usize)> {
+    fn callbacks_after(&mut self, session: usize, index: usize) -> Vec<(Duration, CallbackId)> {
         let live = &mut self.sessions[session];
         let payment = &self.script.payments[live.payment];
         // By their distance from an action they do not wait for queries, which a client may send at other times.
@@ -276,20 +248,23 @@ impl Player {
         for (number, event) in payment.events.iter().enumerate().take_while(|(_, event)| !is_end(event)) {
             if matches!(event.kind, EventKind::Callback { .. }) && !live.sent[number] {
                 live.sent[number] = true;
-                callbacks.push((self.speed.real(event.at.saturating_sub(before)), number));
+                let id = CallbackId { session, payment: live.payment, event: number };
+                callbacks.push((self.speed.real(event.at.saturating_sub(before)), id));
                 before = before.max(event.at);
             }
         }
         callbacks
     }
 
-    /// A callback as it is to be sent; `None` if it repeats one that this merchant has accepted.
-    pub(super) fn callback(&self, session: usize, index: usize) -> Option<PlayedCallback> {
-        let live = &self.sessions[session];
-        let event = &self.script.payments[live.payment].events[index];
+    /// A callback as it is to be sent; `None` if it repeats one that this merchant has accepted, or is of a recorded payment that is
+    /// not played any more.
+    pub(super) fn callback(&mut self, id: CallbackId) -> Option<PlayedCallback> {
+        let live = self.sessions.get_mut(id.session).filter(|live| live.payment == id.payment)?;
+        let event = &self.script.payments[live.payment].events[id.event];
         if event.kind == (EventKind::Callback { is_retry: true }) && live.was_callback_accepted {
             return None;
         }
+        live.delivered += 1;
         let request = &event.exchange.request;
         let body = request.body.clone().unwrap_or_default();
         let names = event.fields.iter().map(|field| &field.name).chain(request.headers.iter().map(|(name, _)| name));
@@ -306,8 +281,8 @@ impl Player {
     }
 
     /// How the merchant answered a callback.
-    pub(super) fn set_callback_accepted(&mut self, session: usize, is_accepted: bool) {
-        self.sessions[session].was_callback_accepted = is_accepted;
+    pub(super) fn set_callback_accepted(&mut self, id: CallbackId, is_accepted: bool) {
+        self.sessions[id.session].was_callback_accepted = is_accepted;
     }
 
     /// The callbacks in the recording that belong to no payment.
@@ -330,26 +305,6 @@ fn gate(payment: &RecordedPayment, done: &HashMap<String, usize>) -> i64 {
         }
     }
     i64::MAX
-}
-
-/// How much a recorded request is like a new one, whose secrets are masked likewise.
-fn likeness(event: &Event, new: &[Field], is_authorized: bool) -> u32 {
-    let was_authorized = header(&event.exchange.request.headers, "authorization").is_some();
-    let mut likeness = if was_authorized == is_authorized { 16 } else { 0 };
-    let has = |fields: &[Field], place: &str| fields.iter().any(|field| field.place == place);
-    let same_shape = event.fields.len() == new.len() && event.fields.iter().all(|field| has(new, &field.place));
-    likeness += if same_shape { 4 } else { 0 };
-    for field in event.fields.iter().filter(|field| !field.is_number()) {
-        let is_equal = new.iter().any(|other| other.place == field.place && other.value == field.value);
-        likeness += match field.name.as_str() {
-            _ if !is_equal => 0,
-            "pan" | "phone" | "user" | "msisdn" => 8,
-            "amount" | "sum" => 4,
-            "provider" | "currency" | "account" => 2,
-            _ => 1,
-        };
-    }
-    likeness
 }
 
 /// Headers that are not of the recorded connection, and have a value.

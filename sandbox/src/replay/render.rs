@@ -58,6 +58,16 @@ impl Substitution {
         self.numbers.sort_by_key(|(known, _)| std::cmp::Reverse(known.len()));
     }
 
+    /// The new number that stands for a recorded one.
+    pub(super) fn new_number(&self, recorded: &str) -> Option<&str> {
+        self.numbers.iter().find(|(known, _)| known == recorded).map(|(_, new)| new.as_str())
+    }
+
+    /// Changes how much later times are.
+    pub(super) fn set_later(&mut self, later_ms: i64) {
+        self.later_ms = later_ms;
+    }
+
     /// Learns from a request that takes the part of a recorded one.
     pub(super) fn add_request(&mut self, recorded: &[Field], new: &[Field]) {
         let new: HashMap<&str, &str> = new.iter().map(|field| (field.place.as_str(), field.value.as_str())).collect();
@@ -66,7 +76,7 @@ impl Substitution {
             // A secret is nowhere in a response; of a card only the last digits are.
             let value = match field.value.strip_prefix(HIDDEN) {
                 Some("") => continue,
-                Some(_) => format!("{HIDDEN}{}", &value[value.len().saturating_sub(4)..]),
+                Some(_) => format!("{HIDDEN}{}", last_four(value)),
                 None => (*value).to_owned(),
             };
             if field.is_number() {
@@ -125,8 +135,8 @@ impl Substitution {
         known.find_map(|(recorded, new): (Decimal, Decimal)| {
             let new = match () {
                 () if recorded == amount => new,
-                () if recorded * hundred == amount => (new * hundred).normalize(),
-                () if recorded == amount * hundred => new / hundred,
+                () if recorded.checked_mul(hundred) == Some(amount) => new.checked_mul(hundred)?.normalize(),
+                () if Some(recorded) == amount.checked_mul(hundred) => new / hundred,
                 () => return None,
             };
             Some(new.to_string())
@@ -157,7 +167,7 @@ impl Substitution {
             _ => return None,
         };
         let number: i64 = value.parse().ok().filter(|_| is_time_name)?;
-        Some((number + self.later_ms / unit).to_string())
+        Some(number.checked_add(self.later_ms / unit)?.to_string())
     }
 
     /// A text: numbers and addresses in it.
@@ -205,6 +215,10 @@ impl Substitution {
             None => new,
         })
     }
+}
+
+fn last_four(text: &str) -> &str {
+    text.char_indices().rev().nth(3).map_or(text, |(at, _)| &text[at..])
 }
 
 /// A new number of the same shape: as many digits and letters of the same kinds, and what is in front of a hyphen.

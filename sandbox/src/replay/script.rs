@@ -33,6 +33,8 @@ pub(super) struct Event {
     /// When it began, in microseconds since 1970. No two events of a payment begin at once.
     pub(super) at: i64,
     pub(super) fields: Vec<Field>,
+    /// What it says apart from numbers, amounts and times: its status, codes and words.
+    pub(super) answer: String,
     pub(super) exchange: Exchange,
 }
 
@@ -99,7 +101,8 @@ impl Script {
         // The file has milliseconds: the order of the exchanges says which one was first.
         let at = recording::time_ms(&exchange.started_at).unwrap_or_default().saturating_mul(1000);
         let at = payment.events.last().map_or(at, |last| at.max(last.at + 1));
-        payment.events.push(Event { kind, key: String::new(), at, fields, exchange });
+        let answer = answer(&exchange, &fields);
+        payment.events.push(Event { kind, key: String::new(), at, fields, answer, exchange });
     }
 
     /// The latest payment that a request is about: by a number in it, or by one in the text of an earlier response.
@@ -118,6 +121,40 @@ impl Script {
 }
 
 impl RecordedPayment {
+    /// The events of a request, or the callbacks.
+    pub(super) fn with_key<'a>(
+        &'a self,
+        key: &'a str,
+        is_callback: bool,
+    ) -> impl DoubleEndedIterator<Item = &'a Event> {
+        let is_wanted =
+            move |event: &&Event| event.key == key && matches!(event.kind, EventKind::Callback { .. }) == is_callback;
+        self.events.iter().filter(is_wanted)
+    }
+
+    /// Whether this payment is the beginning of another one: everything that it answers the other one answers alike, and goes on.
+    pub(super) fn is_beginning_of(&self, other: &Self) -> bool {
+        let mut has_less = other.events.iter().any(|event| {
+            let is_callback = matches!(event.kind, EventKind::Callback { .. });
+            self.with_key(&event.key, is_callback).next().is_none()
+        });
+        let are_prefixes = self.events.iter().all(|event| {
+            let is_callback = matches!(event.kind, EventKind::Callback { .. });
+            let [own, others] = [self, other].map(|payment| {
+                let mut answers: Vec<&str> =
+                    payment.with_key(&event.key, is_callback).map(|event| event.answer.as_str()).collect();
+                if event.kind != EventKind::Action {
+                    // How often a client asked is its own matter.
+                    answers.dedup();
+                }
+                answers
+            });
+            has_less |= own.len() < others.len();
+            others.starts_with(&own)
+        });
+        are_prefixes && has_less
+    }
+
     fn add_generated(&mut self, numbers: Vec<String>) {
         for number in numbers {
             if self.numbers.insert(number.clone()) {
@@ -171,6 +208,26 @@ fn path(target: &str) -> &str {
 pub(super) fn response_text(exchange: &Exchange) -> &str {
     let body = exchange.response.as_ref().and_then(|response| response.body.as_ref());
     body.and_then(|body| body.text.as_deref()).unwrap_or_default()
+}
+
+/// What an exchange says apart from numbers, amounts, times, and what the request said itself.
+fn answer(exchange: &Exchange, requested: &[Field]) -> String {
+    let (status, text) = match (exchange.direction, &exchange.response) {
+        (Direction::Callback, _) => (0, exchange.request.body.as_ref().and_then(|body| body.text.as_deref())),
+        (Direction::Request, Some(response)) => (response.status, Some(response_text(exchange))),
+        (Direction::Request, None) => (0, None),
+    };
+    let mut answer = format!("{status}{}", if exchange.problem.is_some() { "!" } else { "" });
+    for field in values::of_text(text.unwrap_or_default()) {
+        let is_word = !field.value.contains(|character: char| character.is_ascii_digit() || character == '*');
+        let is_echo =
+            exchange.direction == Direction::Request && requested.iter().any(|known| known.value == field.value);
+        let is_state = field.name.contains("code") || field.name.contains("status");
+        if is_state || (is_word && !is_echo && !field.value.contains("://")) {
+            answer.extend(["\n", &field.place, "=", &field.value]);
+        }
+    }
+    answer
 }
 
 fn is_accepted(exchange: &Exchange) -> bool {

@@ -195,6 +195,73 @@ fn slow_payment() -> Recorded {
     ])
 }
 
+/// Recorded payments with the same beginning: each a name and what the client sent behind the creation.
+fn alike_payments(payments: &[(&str, &[&str])]) -> Recorded {
+    let mut events = Vec::new();
+    let mut number = 0;
+    for (order, requests) in payments {
+        let id = format!("5d0e5d0e{order}");
+        let create = json!({"orderNumber": order, "phone": "996***101", "amount": 250, "comment": "Lunch"});
+        let answer =
+            |word: &str| json!({"code": "200", "data": {"orderNumber": order, "paymentId": id, "status": word}});
+        for request in ["create"].iter().chain(*requests) {
+            let (target, body, response) = match *request {
+                "create" => (MBANK_PAY, create.clone(), answer("CREATED")),
+                "confirm" => (MBANK_CONFIRM, json!({"orderNumber": order, "otp": "***"}), answer("PENDING")),
+                "cancel" => ("/mbank/cancel", json!({"orderNumber": order}), answer("CANCELED")),
+                word => (GET_STATUS, json!({"orderNumber": order, "provider": "MBank"}), answer(word)),
+            };
+            number += 1;
+            events.push(event(
+                number,
+                &format!("03:{:02}:{:02}", number / 60, number % 60),
+                target,
+                &body,
+                Some(&response),
+            ));
+        }
+    }
+    written(&events)
+}
+
+#[test]
+fn payment_that_ends_early_is_not_played() {
+    let recorded = alike_payments(&[("RA-1", &["CREATED"]), ("RB-1", &["CREATED", "confirm", "CHARGE"])]);
+    let replay = replay(&recorded.path, Speed::Max);
+    let mut client = Client::of(replay.sandbox().url());
+    for order in ["N-1", "N-2", "N-3"] {
+        create(&mut client, order, false);
+        assert_eq!(client.get_status(order, "MBank").data("status"), "CREATED");
+        client.call("POST", MBANK_CONFIRM, &confirm_body(order, "1"));
+        assert_eq!(client.get_status(order, "MBank").data("status"), "CHARGE");
+    }
+    let report = replay.stop();
+    assert!(report.not_recorded.is_empty(), "{report}");
+}
+
+#[test]
+fn other_payment_goes_on_with_the_same_numbers() {
+    let recorded = alike_payments(&[
+        ("RA-1", &["CREATED", "cancel", "CANCELED"]),
+        ("RB-1", &["CREATED", "confirm", "CHARGE"]),
+        ("RC-1", &["EXPIRED", "confirm", "FAILED"]),
+    ]);
+    let replay = replay(&recorded.path, Speed::Max);
+    let mut client = Client::of(replay.sandbox().url());
+    let id = create(&mut client, "N-1", false).data("paymentId");
+    assert_eq!(client.get_status("N-1", "MBank").data("status"), "CREATED");
+    let confirmed = client.call("POST", MBANK_CONFIRM, &confirm_body("N-1", "1"));
+    assert_eq!(confirmed.header("kassa-sandbox-replay"), None);
+    let status = client.get_status("N-1", "MBank").json();
+    assert_eq!(status["data"], json!({"orderNumber": "N-1", "paymentId": id, "status": "CHARGE"}));
+    // What was confirmed cannot be canceled any more: no recorded payment has both.
+    let body = Body::new(&[]).with_text("orderNumber", "N-1");
+    assert_eq!(client.call("POST", "/mbank/cancel", &body).header("kassa-sandbox-replay"), Some("not-recorded"));
+    assert_eq!(client.get_status("N-1", "MBank").data("status"), "CHARGE");
+    let report = replay.stop();
+    assert_eq!(report.not_recorded.len(), 1, "{report}");
+}
+
 /// Creates a payment, and confirms it if wanted.
 fn create(client: &mut Client, order: &str, is_confirmed: bool) -> Response {
     let created = client.call("POST", MBANK_PAY, &mbank_body(order).with("amount", "99"));
