@@ -2,6 +2,7 @@
 //! take more memory than its input allows; and what each says must be true whatever comes.
 
 pub mod corpus;
+mod recordings;
 mod responses;
 mod sandbox_bodies;
 mod texts;
@@ -15,7 +16,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "response", run: responses::any_response },
     Target { name: "qr_image", run: responses::qr_image },
     Target { name: "qr_data", run: responses::qr_data },
@@ -26,6 +27,9 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "qr_code", run: texts::qr_code },
     Target { name: "elqr", run: texts::elqr },
     Target { name: "sandbox_body", run: sandbox_bodies::body },
+    Target { name: "recorder", run: recordings::connection },
+    Target { name: "recorder_mask", run: recordings::mask },
+    Target { name: "recording", run: recordings::file },
 ];
 
 /// The target of a name.

@@ -1,4 +1,4 @@
-//! Fuzzing: the gateway's endpoints without a socket, only for the fuzz targets of this project. Not a public interface.
+//! Fuzzing: the gateway's endpoints, the recorder and the replay without a socket, only for the fuzz targets of this project. Not a public interface.
 
 use std::time::Instant;
 
@@ -10,7 +10,10 @@ use axum::{
 use crate::{
     endpoints::{ENDPOINTS, pipeline::answer},
     faults::FaultSet,
+    record::offline,
+    recording::{self, mask::Masker},
     redact::transcript,
+    replay,
     settings::{SandboxError, SandboxOptions},
     state::State,
     store::Store,
@@ -38,4 +41,25 @@ impl Endpoints {
         let status = outgoing.visible_status();
         self.0.reset().is_ok().then_some(status).flatten()
     }
+}
+
+/// What a recorder passes of a client's requests in pieces of this length, and the exchanges that it records, as JSON without their times.
+pub fn recorded(requests: &[u8], responses: &[u8], piece: usize) -> Result<(Vec<u8>, Vec<String>), SandboxError> {
+    let (passed, exchanges) = offline::recorded("http://gateway.example", requests, responses, piece)?;
+    let written = exchanges.into_iter().map(|mut exchange| {
+        exchange.started_at.clear();
+        exchange.ended_at.clear();
+        serde_json::to_string(&exchange).unwrap_or_default()
+    });
+    Ok((passed, written.collect()))
+}
+
+/// A text as it stands in a recording.
+pub fn masked(text: &str) -> String {
+    Masker::default().text(text)
+}
+
+/// Reads a recording and plays each of its requests again: how many were answered. `None` if it is no recording.
+pub fn replayed(bytes: &[u8]) -> Option<u64> {
+    recording::parse(bytes).ok().map(replay::played_again)
 }

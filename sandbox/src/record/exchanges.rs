@@ -7,9 +7,11 @@ use time::OffsetDateTime;
 
 use crate::{
     record::{
-        http1::{self, Framer, Framing, Receiver},
+        body::Captured,
+        head,
+        http1::{Framer, Framing, Receiver},
         upstream::Upstream,
-        writer::{Captured, FinishedExchange, Recording},
+        writer::{FinishedExchange, Recording},
     },
     recording::Direction,
 };
@@ -75,20 +77,23 @@ impl<'a> Exchanges<'a> {
         passed
     }
 
-    /// The client sends no more: what was held back of a line that is not complete.
-    pub(super) fn request_end(&mut self) -> Vec<u8> {
+    /// What was held back of a line that is not complete: the client sends no more, or another protocol.
+    pub(super) fn take_held(&mut self) -> Vec<u8> {
         self.requests.take_held()
     }
 
-    /// Takes bytes of the upstream, which pass as they are.
-    pub(super) fn response_bytes(&mut self, bytes: &[u8]) {
+    /// Takes bytes of the upstream, which pass as they are. Returns whether what is held back of the client's may be of another
+    /// protocol now, and must pass.
+    pub(super) fn response_bytes(&mut self, bytes: &[u8]) -> bool {
         let mut framer = mem::take(&mut self.responses);
         let mut side = ResponseSide { exchanges: self, is_upgraded: false };
         framer.feed(bytes, &mut side);
-        if side.is_upgraded {
+        let is_upgraded = side.is_upgraded;
+        if is_upgraded {
             self.requests.set_opaque();
         }
         self.responses = framer;
+        is_upgraded
     }
 
     /// Whether a request has begun and its exchange has not ended.
@@ -213,7 +218,7 @@ impl Receiver for RequestSide<'_, '_> {
         if is_first {
             self.exchanges.is_behind_host = false;
             self.passed.extend_from_slice(&upstream.request_line(line));
-        } else if http1::value(line, "host").is_some() {
+        } else if head::is_header(line, "host") {
             self.exchanges.is_behind_host = true;
             self.passed.extend_from_slice(&upstream.host_line(line));
         } else if !(self.exchanges.is_behind_host && line.starts_with(b" ") | line.starts_with(b"\t")) {
@@ -223,12 +228,23 @@ impl Receiver for RequestSide<'_, '_> {
     }
 
     fn head_end(&mut self) -> Framing {
-        let head = self.exchanges.open.back().map(|exchange| exchange.request_head.as_slice());
-        match http1::declared(head.unwrap_or_default()) {
+        let Some(exchange) = self.exchanges.open.back_mut() else { return Framing::Opaque };
+        let framing = match head::declared(&exchange.request_head) {
+            _ if !head::is_http1_request(&exchange.request_head) => {
+                exchange.problem = Some("this is no HTTP/1.1: the rest of the connection is not recorded".to_owned());
+                return Framing::Opaque;
+            }
             // A request cannot end with its connection: there would be none for the response.
             Some(Framing::UntilClose) => Framing::Opaque,
             framing => framing.unwrap_or(Framing::Length(0)),
+        };
+        if framing == Framing::Opaque {
+            let problem = "the length of the request cannot be read: the rest of the connection is not recorded";
+            exchange.problem = Some(problem.to_owned());
+        } else if let Some(ambiguity) = head::ambiguity(&exchange.request_head) {
+            exchange.problem = Some(format!("the end of the request is ambiguous: it has {ambiguity}"));
         }
+        framing
     }
 
     fn wire(&mut self, bytes: &[u8]) {
@@ -254,27 +270,40 @@ struct ResponseSide<'a, 'b> {
     is_upgraded: bool,
 }
 
+impl ResponseSide<'_, '_> {
+    /// The exchange that waits for a response.
+    fn current(&mut self) -> Option<&mut OpenExchange> {
+        self.exchanges.open.front_mut().filter(|exchange| !exchange.is_response_complete)
+    }
+}
+
 impl Receiver for ResponseSide<'_, '_> {
     fn begin(&mut self) {
-        if self.exchanges.open.is_empty() {
-            tracing::warn!(
-                connection = self.exchanges.connection,
-                "a response came without a request; it is not recorded"
-            );
+        if self.current().is_some() {
+            return;
+        }
+        tracing::warn!(
+            connection = self.exchanges.connection,
+            "a response came without a request that can be read; it is not recorded"
+        );
+        if let Some(exchange) = self.exchanges.open.front_mut() {
+            exchange.problem.get_or_insert_with(|| "another response followed, which is not recorded".to_owned());
         }
     }
 
     fn head_line(&mut self, line: &[u8]) {
-        if let Some(exchange) = self.exchanges.open.front_mut() {
+        if let Some(exchange) = self.current() {
             exchange.response_head.extend_from_slice(line);
         }
     }
 
     fn head_end(&mut self) -> Framing {
-        let Some(exchange) = self.exchanges.open.front_mut() else { return Framing::Opaque };
+        let Some(exchange) = self.exchanges.open.front_mut().filter(|exchange| !exchange.is_response_complete) else {
+            return Framing::Opaque;
+        };
         let (is_head, is_connect) = (exchange.method() == b"HEAD", exchange.method() == b"CONNECT");
         let head = &mut exchange.response_head;
-        let Some(status) = http1::status(head) else {
+        let Some(status) = head::status(head) else {
             exchange.problem = Some("the response is no HTTP/1.1 that can be read".to_owned());
             return Framing::Opaque;
         };
@@ -295,14 +324,23 @@ impl Receiver for ResponseSide<'_, '_> {
             }
             204 | 304 => Framing::Length(0),
             _ if is_head => Framing::Length(0),
-            _ => http1::declared(head).unwrap_or(Framing::UntilClose),
+            _ => {
+                let framing = head::declared(head).unwrap_or(Framing::UntilClose);
+                let why = match framing {
+                    Framing::Opaque => Some("the length of the response cannot be read: it is not recorded".to_owned()),
+                    _ => head::ambiguity(head)
+                        .map(|ambiguity| format!("the end of the response is ambiguous: it has {ambiguity}")),
+                };
+                exchange.problem = exchange.problem.take().or(why);
+                framing
+            }
         }
     }
 
     fn wire(&mut self, _bytes: &[u8]) {}
 
     fn data(&mut self, bytes: &[u8]) {
-        if let Some(exchange) = self.exchanges.open.front_mut() {
+        if let Some(exchange) = self.current() {
             exchange.response_body.add(bytes);
         }
     }

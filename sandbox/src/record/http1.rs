@@ -123,6 +123,7 @@ impl Framer {
                     bytes = &[];
                 }
                 State::Opaque => {
+                    receiver.wire(&self.take_held());
                     receiver.wire(bytes);
                     bytes = &[];
                 }
@@ -185,7 +186,7 @@ impl Framer {
 
     /// Takes the part of a head line that was held back until the line is complete.
     pub(super) fn take_held(&mut self) -> Vec<u8> {
-        if self.state == State::Head { std::mem::take(&mut self.line) } else { Vec::new() }
+        if matches!(self.state, State::Head | State::Opaque) { std::mem::take(&mut self.line) } else { Vec::new() }
     }
 
     /// Whether only the end of the connection says that the message is complete.
@@ -193,8 +194,11 @@ impl Framer {
         self.state == State::UntilClose
     }
 
-    /// Makes everything that follows opaque, as behind an accepted upgrade.
+    /// Makes everything that follows opaque, as behind an accepted upgrade. What is held back of a head line is to be taken.
     pub(super) fn set_opaque(&mut self) {
+        if self.state != State::Head {
+            self.line.clear();
+        }
         self.state = State::Opaque;
     }
 
@@ -214,46 +218,10 @@ impl Framer {
     }
 }
 
-/// The values of a header in a head, without the blanks around them.
-pub(super) fn values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-    let lines = head.split(|byte| *byte == b'\n').skip(1);
-    lines.filter_map(move |line| value(line, name))
-}
-
-/// The value in a head line, if it is of this header.
-pub(super) fn value<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let colon = line.iter().position(|byte| *byte == b':')?;
-    line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes()).then(|| line[colon + 1..].trim_ascii())
-}
-
-/// The framing that a head's own headers say; `None` if it has neither a length nor a transfer coding.
-pub(super) fn declared(head: &[u8]) -> Option<Framing> {
-    let mut codings = values(head, "transfer-encoding").flat_map(|value| value.split(|byte| *byte == b','));
-    if let Some(last) = codings.by_ref().last() {
-        let is_chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        return Some(if is_chunked { Framing::Chunked } else { Framing::UntilClose });
-    }
-    let mut lengths = values(head, "content-length").flat_map(|value| value.split(|byte| *byte == b','));
-    let parse = |value: &[u8]| -> Option<u64> {
-        let text = std::str::from_utf8(value.trim_ascii()).ok()?;
-        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
-    };
-    let first = lengths.next()?;
-    let length = parse(first).filter(|length| lengths.all(|other| parse(other) == Some(*length)));
-    Some(length.map_or(Framing::Opaque, Framing::Length))
-}
-
-/// The status code in the first line of a response.
-pub(super) fn status(head: &[u8]) -> Option<u16> {
-    let line = head.split(|byte| *byte == b'\n').next()?;
-    let mut words = line.split(|byte| *byte == b' ');
-    words.next().filter(|version| version.starts_with(b"HTTP/1."))?;
-    std::str::from_utf8(words.next()?.trim_ascii()).ok()?.parse().ok().filter(|status| (100..=999).contains(status))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::head::declared;
 
     /// Notes everything that it receives.
     #[derive(Default)]

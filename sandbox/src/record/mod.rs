@@ -1,8 +1,12 @@
 //! The recorder: a reverse proxy between a merchant and a gateway that writes every exchange to a file. It passes bytes as they are
 //! (`relay`), reads them only to record (`http1`, `exchanges`), and writes them masked (`writer`).
 
+mod body;
 mod exchanges;
+mod head;
 mod http1;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod offline;
 mod relay;
 mod upstream;
 mod writer;

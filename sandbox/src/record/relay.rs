@@ -10,7 +10,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, split},
     net::TcpStream,
-    sync::watch,
+    sync::{Notify, watch},
     time::sleep,
 };
 
@@ -73,12 +73,12 @@ pub(super) async fn relay(mut client: TcpStream, route: Arc<Route>, mut stop: wa
         }
     };
 
-    let exchanges = Mutex::new(exchanges);
+    let (exchanges, upgraded) = (Mutex::new(exchanges), Notify::new());
     let (mut upstream_reads, mut upstream_writes) = split(upstream);
     let broken = {
         let (mut client_reads, mut client_writes) = client.split();
-        let requests = relay_requests(&mut client_reads, &mut upstream_writes, &exchanges, first);
-        let responses = relay_responses(&mut upstream_reads, &mut client_writes, &exchanges);
+        let requests = relay_requests(&mut client_reads, &mut upstream_writes, &exchanges, &upgraded, first);
+        let responses = relay_responses(&mut upstream_reads, &mut client_writes, &exchanges, &upgraded);
         tokio::pin!(requests, responses);
         let (mut requests_ended, mut responses_ended) = (false, false);
         loop {
@@ -148,18 +148,27 @@ async fn relay_requests(
     client: &mut (impl AsyncReadExt + Unpin),
     upstream: &mut (impl AsyncWriteExt + Unpin),
     exchanges: &Mutex<Exchanges<'_>>,
+    upgraded: &Notify,
     first: Vec<u8>,
 ) -> End {
     // An upstream that takes no more may still send a response: reading on keeps the client from waiting.
     let mut takes_more = write(upstream, &first).await.is_ok();
     let mut buffer = vec![0; BUFFER];
     loop {
-        let read = match client.read(&mut buffer).await {
+        let read = tokio::select! {
+            read = client.read(&mut buffer) => read,
+            () = upgraded.notified() => {
+                let held = locked(exchanges).take_held();
+                takes_more = takes_more && write(upstream, &held).await.is_ok();
+                continue;
+            }
+        };
+        let read = match read {
             Ok(read) => read,
             Err(error) => return End::Broken(format!("the client broke the connection ({error})")),
         };
         let passed = match read {
-            0 => locked(exchanges).request_end(),
+            0 => locked(exchanges).take_held(),
             read => {
                 let mut exchanges = locked(exchanges);
                 let passed = exchanges.request_bytes(&buffer[..read]);
@@ -179,6 +188,7 @@ async fn relay_responses(
     upstream: &mut (impl AsyncReadExt + Unpin),
     client: &mut (impl AsyncWriteExt + Unpin),
     exchanges: &Mutex<Exchanges<'_>>,
+    upgraded: &Notify,
 ) -> End {
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -192,7 +202,9 @@ async fn relay_responses(
             let _is_shut_down = client.shutdown().await;
             return End::Closed;
         }
-        locked(exchanges).response_bytes(&buffer[..read]);
+        if locked(exchanges).response_bytes(&buffer[..read]) {
+            upgraded.notify_one();
+        }
         let written = write(client, &buffer[..read]).await;
         match written {
             Ok(()) => locked(exchanges).record(),

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -13,36 +13,20 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use time::OffsetDateTime;
 
 use crate::{
-    record::http1::status,
+    record::{
+        body::{Captured, decoded, encodings},
+        head::status,
+    },
     recording::{
-        self, Body, Direction, Exchange, Header, Headers, RecordingError, Request, Response, header, mask::Masker,
-        written_time,
+        self, Direction, Exchange, Header, Headers, RecordingError, Request, Response, mask::Masker, written_time,
     },
 };
 
-/// The most of a body that is stored, on the wire and decoded.
-const MAX_BODY: usize = 1024 * 1024;
 /// The most bytes that wait to be written. A disk that is so far behind will not catch up.
 const MAX_QUEUED: u64 = 256 * 1024 * 1024;
-
-/// The stored part of a body.
-#[derive(Default)]
-pub(super) struct Captured {
-    bytes: Vec<u8>,
-    total: u64,
-}
-
-impl Captured {
-    pub(super) fn add(&mut self, bytes: &[u8]) {
-        let room = MAX_BODY.saturating_sub(self.bytes.len());
-        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        self.total += bytes.len() as u64;
-    }
-}
 
 /// An exchange as it was on the wire.
 pub(super) struct FinishedExchange {
@@ -112,6 +96,14 @@ impl Recording {
         let thread = thread::Builder::new().name("kassa-recording".to_owned());
         let thread = thread.spawn(move || write_all(open, &receiver, &writing)).map_err(failed)?;
         Ok((recording, Writer { state, thread }))
+    }
+
+    /// One whose exchanges go to a receiver in place of a file.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn detached() -> (Self, Receiver<FinishedExchange>) {
+        let (sender, receiver) = mpsc::channel();
+        let (exchanges, connections) = (AtomicU64::new(0), AtomicU64::new(0));
+        (Self { sender, state: Arc::default(), exchanges, connections }, receiver)
     }
 
     /// The number of an exchange that starts.
@@ -242,7 +234,7 @@ fn write_line(file: &mut File, value: &impl serde::Serialize) -> io::Result<u64>
     Ok(line.len() as u64)
 }
 
-fn exchange(finished: FinishedExchange, masker: &mut Masker) -> Exchange {
+pub(super) fn exchange(finished: FinishedExchange, masker: &mut Masker) -> Exchange {
     let mut exchange = Exchange {
         exchange: finished.number,
         direction: finished.direction,
@@ -250,7 +242,7 @@ fn exchange(finished: FinishedExchange, masker: &mut Masker) -> Exchange {
         started_at: written_time(finished.started_at),
         ended_at: written_time(finished.ended_at),
         request: request(&finished.request_head, finished.request_body),
-        response: finished.response.map(|(head, body)| response(&head, body)),
+        response: finished.response.and_then(|(head, body)| response(&head, body)),
         problem: finished.problem,
         masked: Vec::new(),
     };
@@ -264,14 +256,16 @@ fn request(head: &[u8], body: Captured) -> Request {
     let (method, rest) = line.split_once(' ').unwrap_or((line, ""));
     let target = rest.rsplit_once(' ').map_or(rest, |(target, _)| target);
     let headers = headers(head);
-    let body = decoded(body, &headers);
+    let body = decoded(body, &encodings(head, &headers));
     Request { method: method.to_owned(), target: target.to_owned(), headers, body }
 }
 
-fn response(head: &[u8], body: Captured) -> Response {
+/// `None` if its first line is not that of a response.
+pub(super) fn response(head: &[u8], body: Captured) -> Option<Response> {
+    let status = status(head)?;
     let headers = headers(head);
-    let body = decoded(body, &headers);
-    Response { status: status(head).unwrap_or_default(), headers, body }
+    let body = decoded(body, &encodings(head, &headers));
+    Some(Response { status, headers, body })
 }
 
 fn headers(head: &[u8]) -> Headers {
@@ -295,71 +289,9 @@ fn text(bytes: &[u8]) -> String {
     std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect(), str::to_owned)
 }
 
-/// The body without its content encodings. What cannot be decoded cannot be masked, so it is not stored.
-fn decoded(body: Captured, headers: &Headers) -> Option<Body> {
-    let Captured { mut bytes, total } = body;
-    let mut is_cut = (bytes.len() as u64) < total;
-    let encodings = header(headers, "content-encoding").unwrap_or_default().to_ascii_lowercase();
-    for encoding in encodings.rsplit(',').map(str::trim).filter(|encoding| !matches!(*encoding, "" | "identity")) {
-        if bytes.is_empty() {
-            break;
-        }
-        let (decoded, is_whole) = match encoding {
-            "gzip" | "x-gzip" => inflated(MultiGzDecoder::new(bytes.as_slice())),
-            // The name means zlib; some servers send bare deflate.
-            "deflate" if bytes[0] & 0x0f == 8 => inflated(ZlibDecoder::new(bytes.as_slice())),
-            "deflate" => inflated(DeflateDecoder::new(bytes.as_slice())),
-            _ => (Vec::new(), false),
-        };
-        bytes = decoded;
-        is_cut |= !is_whole;
-    }
-    Body::of(bytes, is_cut.then_some(total))
-}
-
-/// As much as can be decoded, and whether that is everything.
-fn inflated(decoder: impl Read) -> (Vec<u8>, bool) {
-    let mut decoded = Vec::new();
-    let result = decoder.take(MAX_BODY as u64 + 1).read_to_end(&mut decoded);
-    let is_whole = result.is_ok() && decoded.len() <= MAX_BODY;
-    decoded.truncate(MAX_BODY);
-    (decoded, is_whole)
-}
-
 #[cfg(test)]
 mod tests {
-    use flate2::{Compression, write::GzEncoder};
-
     use super::*;
-
-    fn gzip(text: &str) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(text.as_bytes()).expect("encoded");
-        encoder.finish().expect("encoded")
-    }
-
-    fn body(bytes: &[u8], encoding: &str) -> Body {
-        let mut captured = Captured::default();
-        captured.add(bytes);
-        decoded(captured, &vec![("content-encoding".to_owned(), encoding.to_owned())]).expect("a body")
-    }
-
-    #[test]
-    fn body_is_stored_decoded_or_not_at_all() {
-        let packed = gzip("сом");
-        assert_eq!(body(&packed, "gzip").text.as_deref(), Some("сом"));
-        assert_eq!(body(&packed, "identity, X-GZip").text.as_deref(), Some("сом"));
-        assert_eq!(body(&packed[..packed.len() - 1], "gzip").truncated, Some(packed.len() as u64 - 1));
-        let unknown = body(&packed, "br");
-        assert_eq!((unknown.bytes(), unknown.truncated), (Vec::new(), Some(packed.len() as u64)));
-    }
-
-    #[test]
-    fn decompression_bomb_is_cut() {
-        let bomb = body(&gzip(&"0".repeat(20 * MAX_BODY)), "gzip");
-        assert_eq!(bomb.bytes().len(), MAX_BODY);
-        assert!(bomb.truncated.is_some());
-    }
 
     #[test]
     fn head_is_read_as_it_was_sent() {

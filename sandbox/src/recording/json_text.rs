@@ -1,9 +1,9 @@
 //! Rewrites names and values in a JSON text and leaves every other character as it is: digits, order, white space, repeated names.
-//! Works on truncated and malformed texts, too.
+//! Works on truncated and malformed texts, too, and on what JavaScript and Python print: names without quotes, single quotes.
 
 use std::fmt;
 
-use crate::encoding::json_literal::{literal_length, read};
+use crate::encoding::json_literal::{literal_length, read, read_lossy};
 
 /// The nesting limit. What is nested deeper is replaced as a whole.
 const MAX_DEPTH: usize = 100;
@@ -47,8 +47,8 @@ pub(crate) enum Token<'a> {
     Name(&'a str),
     /// A value that is no container, as it is written.
     Scalar(&'a str),
-    /// The beginning of an object or an array.
-    Container,
+    /// An object or an array, and the text that follows it.
+    Container(&'a str),
 }
 
 /// Whether a text begins as JSON that has members or strings.
@@ -65,7 +65,7 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
         match byte {
             b'{' | b'[' => {
                 let replacement = if containers.len() < MAX_DEPTH {
-                    change(&writer.path, Token::Container)
+                    change(&writer.path, Token::Container(&text[writer.at..]))
                 } else {
                     Some(HIDDEN.to_owned())
                 };
@@ -94,19 +94,10 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
                 }
                 writer.copy(writer.at + 1);
             }
-            b'"' => {
+            b'"' | b'\'' => {
                 let end = writer.at + literal_length(&text[writer.at..]);
                 let literal = &text[writer.at..end];
-                let is_name = containers.last().is_some_and(|container| container.is_at_name);
-                let token = if is_name { Token::Name(literal) } else { Token::Scalar(literal) };
-                if let (true, Some(container), Some(step)) = (is_name, containers.last_mut(), writer.path.last_mut()) {
-                    *step = Step::Name(read(literal).unwrap_or_default());
-                    container.is_at_name = false;
-                }
-                match change(&writer.path, token) {
-                    Some(replacement) => writer.replace(end, &replacement),
-                    None => writer.copy(end),
-                }
+                writer.value(end, literal, containers.last_mut(), change);
             }
             b':' => writer.copy(writer.at + 1),
             byte if byte.is_ascii_whitespace() => writer.copy(writer.at + 1),
@@ -116,10 +107,7 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
                     .find(|character: char| character.is_whitespace() || "{}[],:\"".contains(character))
                     .unwrap_or(rest.len());
                 let end = writer.at + length;
-                match change(&writer.path, Token::Scalar(&rest[..length])) {
-                    Some(replacement) => writer.replace(end, &replacement),
-                    None => writer.copy(end),
-                }
+                writer.value(end, &rest[..length], containers.last_mut(), change);
             }
         }
     }
@@ -152,6 +140,28 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
+    /// A string or a word: the name of a member, or a value.
+    fn value(
+        &mut self,
+        end: usize,
+        raw: &str,
+        container: Option<&mut Container>,
+        change: &mut dyn FnMut(&[Step], Token<'_>) -> Option<String>,
+    ) {
+        let token = match (container.filter(|container| container.is_at_name), self.path.last_mut()) {
+            (Some(container), Some(step)) => {
+                *step = Step::Name(read_lossy(raw));
+                container.is_at_name = false;
+                Token::Name(raw)
+            }
+            _ => Token::Scalar(raw),
+        };
+        match change(&self.path, token) {
+            Some(replacement) => self.replace(end, &replacement),
+            None => self.copy(end),
+        }
+    }
+
     fn copy(&mut self, end: usize) {
         self.written.push_str(&self.text[self.at..end]);
         self.at = end;
@@ -165,7 +175,37 @@ impl Rewriter<'_> {
 
 /// The text of a value: the content of a string, and anything else as it is written.
 pub(crate) fn value_text(raw: &str) -> Option<String> {
-    if raw.starts_with('"') { read(raw) } else { Some(raw.to_owned()) }
+    match raw.as_bytes().first() {
+        Some(b'"') => read(raw),
+        Some(b'\'') => Some(read_lossy(raw)),
+        _ => Some(raw.to_owned()),
+    }
+}
+
+/// Where the first value of a JSON text ends: lines of JSON and log lines have more behind it.
+pub(crate) fn first_length(text: &str) -> usize {
+    let blank = |character: char| character.is_whitespace() || character == '\u{feff}';
+    let start = text.len() - text.trim_start_matches(blank).len();
+    let value = &text[start..];
+    start + if value.starts_with('"') { literal_length(value) } else { value_length(value) }
+}
+
+/// The values of a container that are no containers, with their steps, and the steps of those that are.
+pub(crate) fn members(container: &str) -> Vec<(Step, Option<String>)> {
+    let mut found = Vec::new();
+    rewrite(&container[..value_length(container)], &mut |path, token| {
+        let value = match token {
+            Token::Name(_) => return None,
+            Token::Scalar(raw) => value_text(raw),
+            Token::Container(_) => None,
+        };
+        if let [step] = path {
+            found.push((step.clone(), value));
+        }
+        // What is nested more deeply is not looked at.
+        (matches!(token, Token::Container(_)) && !path.is_empty()).then(String::new)
+    });
+    found
 }
 
 /// How long the container is that a text begins with.
@@ -211,6 +251,25 @@ mod tests {
         let found = scalars(r#"{"a":[1,{"b/c":"x"},[true]],"d":{"a":{}},"e":2.50}"#);
         let shown: Vec<_> = found.iter().map(|(path, raw)| format!("{} {raw}", pointer("", path))).collect();
         assert_eq!(shown, ["/a/0 1", "/a/1/b~1c \"x\"", "/a/2/0 true", "/e 2.50"]);
+    }
+
+    #[test]
+    fn loose_json_has_names_and_values() {
+        for text in ["{cvc: '12 3', b: x}", "{'cvc': '12 3', 'b': x}", r#"{"cv\q\u0063":'12 3',"b":x"#] {
+            let found = scalars(text);
+            let shown: Vec<_> = found.iter().map(|(path, raw)| format!("{} {raw}", pointer("", path))).collect();
+            assert_eq!(shown[1], "/b x");
+            assert!(matches!(shown[0].as_str(), "/cvc '12 3'" | "/cvqc '12 3'"), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn members_are_those_of_one_container() {
+        let found = members(r#"{"a":"1","b":{"c":2},"d":3} {"e":4}"#);
+        let shown: Vec<_> =
+            found.iter().map(|(step, value)| format!("{step} {}", value.as_deref().unwrap_or("-"))).collect();
+        assert_eq!(shown, ["a 1", "b -", "d 3"]);
+        assert_eq!(first_length(" {\"a\":\"}\"} x"), 10);
     }
 
     #[test]

@@ -191,29 +191,66 @@ pub enum RecordingError {
     },
 }
 
+/// The greatest number of an exchange or a connection. Greater ones are not exact in every reader of JSON.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
 /// Reads a recording. A line that cannot be read is reported and left out; without a header there is no recording.
 pub(crate) fn read(path: &Path) -> Result<Recording, RecordingError> {
     let bytes = fs::read(path).map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
-    let content = |detail: String| RecordingError::Content { path: path.to_owned(), detail };
+    parse(&bytes).map_err(|detail| RecordingError::Content { path: path.to_owned(), detail })
+}
+
+/// The same of a file's bytes.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Recording, String> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
-    let (_, first) = lines.next().ok_or_else(|| content("it is empty".to_owned()))?;
-    let header: Header = serde_json::from_slice(first)
-        .map_err(|error| content(format!("line 1 is not the header of a recording: {error}")))?;
+    let (_, first) = lines.next().ok_or_else(|| "it is empty".to_owned())?;
+    let header: Header =
+        serde_json::from_slice(first).map_err(|error| format!("line 1 is not the header of a recording: {error}"))?;
     if header.kassa_recording != VERSION {
         let found = header.kassa_recording;
-        return Err(content(format!("it has version {found}, and this program reads version {VERSION}")));
+        return Err(format!("it has version {found}, and this program reads version {VERSION}"));
     }
     let mut exchanges = Vec::new();
     let mut unreadable = Vec::new();
     for (index, line) in lines {
-        match serde_json::from_slice::<Exchange>(line) {
-            Ok(exchange) if time_ms(&exchange.started_at).is_some() => exchanges.push(exchange),
-            Ok(exchange) => unreadable.push((index + 1, format!("started_at is no time: {:?}", exchange.started_at))),
-            Err(error) => unreadable.push((index + 1, error.to_string())),
+        let exchange = serde_json::from_slice::<Exchange>(line).map_err(|error| error.to_string());
+        match exchange.and_then(checked) {
+            Ok(exchange) => exchanges.push(exchange),
+            Err(error) => unreadable.push((index + 1, error)),
         }
     }
     exchanges.sort_by_key(|exchange| exchange.exchange);
     Ok(Recording { header, exchanges, unreadable })
+}
+
+/// An exchange with usable values.
+fn checked(exchange: Exchange) -> Result<Exchange, String> {
+    for (name, time) in [("started_at", &exchange.started_at), ("ended_at", &exchange.ended_at)] {
+        if time_ms(time).is_none() {
+            return Err(format!("{name} is no time: {time:?}"));
+        }
+    }
+    for (name, number) in [("exchange", exchange.exchange), ("connection", exchange.connection)] {
+        if number > MAX_NUMBER {
+            return Err(format!("{name} must be at most {MAX_NUMBER}, and is {number}"));
+        }
+    }
+    let response = exchange.response.as_ref();
+    for (name, body) in
+        [("request.body", &exchange.request.body), ("response.body", response.map_or(&None, |response| &response.body))]
+    {
+        let base64 = body.as_ref().and_then(|body| body.base64.as_ref());
+        if base64.is_some_and(|base64| STANDARD.decode(base64).is_err()) {
+            return Err(format!("{name}.base64 is not base64"));
+        }
+    }
+    match response {
+        Some(response) if !(100..=999).contains(&response.status) => {
+            Err(format!("response.status must be from 100 to 999, and is {}", response.status))
+        }
+        _ => Ok(exchange),
+    }
 }
 
 #[cfg(test)]
@@ -241,11 +278,18 @@ mod tests {
             )
             .replace('\n', "")
         };
-        let text = format!("{header}\n{}\nnonsense\n\n{}\n{{\"exchange\":", exchange(2), exchange(1));
+        let bad = [
+            exchange(1 << 60),
+            exchange(3).replace("03:20:00.124Z", "later"),
+            exchange(4).replace(r#""target":"/""#, r#""target":"/","body":{"base64":"?"}"#),
+            exchange(5).replace(r#""response":null"#, r#""response":{"status":7}"#),
+        ];
+        let text =
+            format!("{header}\n{}\nnonsense\n\n{}\n{}\n{{\"exchange\":", exchange(2), exchange(1), bad.join("\n"));
         fs::write(&path, text).expect("written");
         let recording = read(&path).expect("a recording");
         assert_eq!(recording.exchanges.iter().map(|exchange| exchange.exchange).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(recording.unreadable.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 6]);
+        assert_eq!(recording.unreadable.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 6, 7, 8, 9, 10]);
         assert_eq!(time_ms(&recording.exchanges[0].ended_at), Some(1_796_008_800_124));
     }
 }

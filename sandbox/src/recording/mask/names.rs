@@ -1,6 +1,6 @@
-//! What the name of a field or a header says of its value.
+//! What the name of a field, an element or a header says of its value.
 
-use crate::redact::words;
+use crate::{recording::json_text::Step, redact::words};
 
 /// What a value is, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +18,15 @@ pub(super) enum Kind {
 }
 
 /// Secrets by one of the words of their names.
-const SECRET_WORDS: [&str; 14] = [
+const SECRET_WORDS: [&str; 20] = [
     "pin",
     "pincode",
+    "jwt",
+    "track",
+    "track1",
+    "track2",
+    "trackdata",
+    "пароль",
     "csc",
     "cvn",
     "exp",
@@ -56,6 +62,12 @@ const SECRET_PAIRS: [(&str, &str); 15] = [
 ];
 const CARD_WORDS: [&str; 4] = ["pan", "cardnumber", "cardno", "card"];
 const PHONE_WORDS: [&str; 8] = ["phone", "phonenumber", "msisdn", "mobile", "tel", "telephone", "user", "requisite"];
+/// Names that say nothing by themselves: what they are depends on what they are in.
+const GENERIC: [&str; 9] = ["value", "val", "number", "no", "num", "text", "raw", "content", "data"];
+/// What is secret of a card, by its name inside an object for a card.
+const SECRETS_OF_CARDS: [&str; 6] = ["month", "year", "date", "valid", "validthru", "code"];
+/// Members and attributes with the name of the value beside them, as in `{"name": "cvc", "value": "123"}`.
+const LABELS: [&str; 8] = ["name", "key", "field", "param", "parameter", "property", "label", "id"];
 /// Names of numbers, in small letters and without separators.
 const NUMBERS: [&str; 14] = [
     "ordernumber",
@@ -98,10 +110,53 @@ pub(super) fn of_field(name: &str) -> Kind {
     if words.iter().any(|word| PHONE_WORDS.contains(word)) { Kind::Phone } else { Kind::Other }
 }
 
+/// The name of a value in a container that has a name, too: the one of them that says what the value is.
+pub(super) fn effective<'a>(container: &'a str, name: &'a str) -> &'a str {
+    if of_field(name) != Kind::Other {
+        return name;
+    }
+    let plain = words(name).concat();
+    let kind = match of_field(container) {
+        Kind::Other => of_field(container.trim_end_matches('s')),
+        kind => kind,
+    };
+    match kind {
+        Kind::Card if SECRETS_OF_CARDS.contains(&plain.as_str()) => "expiry",
+        Kind::Card if GENERIC.contains(&plain.as_str()) => "pan",
+        Kind::Secret | Kind::Phone if GENERIC.contains(&plain.as_str()) => container,
+        _ => name,
+    }
+}
+
+/// The name of the value at a path, likewise.
+pub(super) fn at_path(path: &[Step]) -> &str {
+    let mut names = path.iter().rev().filter_map(|step| match step {
+        Step::Name(name) => Some(name.as_str()),
+        Step::Index(_) => None,
+    });
+    let own = names.next().unwrap_or_default();
+    effective(names.next().unwrap_or_default(), own)
+}
+
+/// Whether a member or an attribute says the name of the value beside it.
+pub(super) fn is_label(name: &str) -> bool {
+    LABELS.contains(&words(name).concat().as_str())
+}
+
+/// Whether a member or an attribute may have its name beside it.
+pub(super) fn is_generic(name: &str) -> bool {
+    GENERIC.contains(&words(name).concat().as_str())
+}
+
 /// Of a header. Any name with a key, a token or a credential in it is a secret there.
 pub(super) fn of_header(name: &str) -> Kind {
     let kind = of_field(name);
-    let is_credential = |word: &String| matches!(word.as_str(), "key" | "token" | "auth" | "cookie" | "authorization");
+    let is_credential = |word: &String| {
+        matches!(
+            word.as_str(),
+            "key" | "token" | "auth" | "cookie" | "authorization" | "session" | "sid" | "credential"
+        )
+    };
     match kind {
         Kind::Number if name != "token" => kind,
         _ if words(name).iter().any(is_credential) => Kind::Secret,

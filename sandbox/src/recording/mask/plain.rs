@@ -1,0 +1,95 @@
+//! Finds phones, and words that are known to be secret, in texts without fields.
+
+use super::names::{Kind, of_field};
+
+/// The digits of a secret that a text names.
+const SPOKEN_DIGITS: std::ops::RangeInclusive<usize> = 3..=8;
+/// The longest name of a secret, in bytes.
+const LONGEST_SPOKEN: usize = 16;
+/// Between the name of a secret and the secret.
+const SPOKEN_LINKS: [&str; 5] = ["is", "code", "код", "number", "no"];
+
+/// A text with each Kyrgyz phone in it replaced: `996` and nine digits, in groups only behind a plus sign.
+pub(super) fn replace_phones(text: &str, mask: &mut dyn FnMut(&str) -> String) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("996") {
+        let before = masked.chars().chain(rest[..at].chars()).next_back();
+        let length = phone_length(&rest[at..], before == Some('+'));
+        let is_inside = before.is_some_and(|character| character.is_alphanumeric() || "*-_.".contains(character));
+        let end = match length {
+            Some(length) if !is_inside => {
+                masked.push_str(&rest[..at]);
+                masked.push_str(&mask(&rest[at..at + length]));
+                at + length
+            }
+            _ => {
+                masked.push_str(&rest[..at + 3]);
+                at + 3
+            }
+        };
+        rest = &rest[end..];
+    }
+    masked.push_str(rest);
+    masked
+}
+
+/// How long the phone is that a text begins with.
+fn phone_length(text: &str, may_be_grouped: bool) -> Option<usize> {
+    let mut digits = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if digits == 12 => {
+                let goes_on = character.is_alphanumeric() || matches!(character, '-' | '_');
+                return (!goes_on).then_some(at);
+            }
+            character if character.is_ascii_digit() => digits += 1,
+            ' ' | '-' | '(' | ')' if may_be_grouped => {}
+            _ => return None,
+        }
+    }
+    (digits == 12).then_some(text.len())
+}
+
+/// A text with a word replaced, where no letter or digit stands beside it.
+pub(super) fn replace_word(text: &str, word: &str, replacement: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let before = replaced.chars().chain(rest[..at].chars()).next_back();
+        let after = rest[at + word.len()..].chars().next();
+        let is_word = ![before, after].into_iter().flatten().any(char::is_alphanumeric);
+        replaced.push_str(&rest[..at]);
+        replaced.push_str(if is_word { replacement } else { word });
+        rest = &rest[at + word.len()..];
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// A text with each number hidden that stands behind the name of a secret: `OTP 909123`, `your PIN is 6041`.
+pub(super) fn replace_spoken(text: &str, hide: &mut dyn FnMut(&str) -> String) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut is_named = false;
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let between = &rest[..start];
+        is_named &= between.chars().all(|character| " \t:=#-\u{2013}\u{2014}\u{a0}\"'*".contains(character));
+        replaced.push_str(between);
+        rest = &rest[start..];
+        let end = rest.find(|character: char| !character.is_alphanumeric()).unwrap_or(rest.len());
+        let word = &rest[..end];
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit()) && SPOKEN_DIGITS.contains(&word.len());
+        if is_named && is_number {
+            replaced.push_str(&hide(word));
+            is_named = false;
+        } else {
+            replaced.push_str(word);
+            let is_secret = word.len() <= LONGEST_SPOKEN && of_field(word) == Kind::Secret;
+            is_named = is_secret || (is_named && SPOKEN_LINKS.contains(&word.to_lowercase().as_str()));
+        }
+        rest = &rest[end..];
+    }
+    replaced.push_str(rest);
+    replaced
+}
