@@ -1,67 +1,96 @@
 //! The report as one page, without requests to anywhere.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
-use super::Report;
+use super::{Report, losses_of, plural, steps};
 use crate::run::{Outcome, Verdict};
 
 const STYLE: &str = "\
-:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}body{max-width:60rem;margin:2rem auto;padding:0 1rem}\
-h1{margin-bottom:0}table{border-collapse:collapse}td,th{text-align:left;padding:.2rem 1rem .2rem 0}\
-details{border-top:1px solid #8884;padding:.4rem 0}summary{cursor:pointer}pre{white-space:pre-wrap;margin:.4rem 0 .4rem 1.2rem}\
-.lost{color:#c62828}.broken{color:#b26a00}.passed{color:#2e7d32}.skipped{opacity:.7}\
-@media(prefers-color-scheme:dark){.lost{color:#ff8a80}.broken{color:#ffd180}.passed{color:#a5d6a7}}";
+:root{color-scheme:light dark;--line:#0002;--soft:#0008;--lost:#b3261e;--broken:#8a5300;--passed:#1b6e2f;--tile:#f4f4f5;\
+font:16px/1.5 system-ui,sans-serif}\
+@media(prefers-color-scheme:dark){:root{--line:#fff3;--soft:#fffa;--lost:#ffb4ab;--broken:#ffcf8b;--passed:#9bd7a4;--tile:#232326}}\
+body{max-width:56rem;margin:0 auto;padding:1.5rem 1rem 4rem;overflow-wrap:anywhere}\
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 .25rem}h2{font-size:1.2rem;margin:2.5rem 0 .5rem}p{margin:.5rem 0}\
+.soft{color:var(--soft)}.lost{color:var(--lost)}.broken{color:var(--broken)}.passed{color:var(--passed)}\
+.tiles{display:flex;flex-wrap:wrap;gap:.75rem;list-style:none;margin:1.25rem 0;padding:0}\
+.tiles li{background:var(--tile);border-radius:.6rem;padding:.6rem 1rem;min-width:7rem}.tiles b{display:block;font-size:1.5rem;line-height:1.2}\
+.remark{border-left:3px solid var(--broken);padding-left:.75rem}\
+details{border-top:1px solid var(--line)}details details{margin-left:1.1rem}summary{cursor:pointer;padding:.5rem 0}\
+summary>span{margin-left:.5rem}code{font-size:.92em}\
+ol{margin:.25rem 0 1rem;padding-left:2.2rem}li.loss{color:var(--lost);font-weight:600}ol li{white-space:pre-wrap}";
 
 pub(crate) fn report(report: &Report) -> String {
+    let (word, class) = match report.exit_code() {
+        0 => ("Nothing would have been lost", "passed"),
+        1 => ("The shop would have lost something", "lost"),
+        _ => ("Not everything could be played", "broken"),
+    };
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>kassa-certify</title><style>{STYLE}</style>\n<h1>kassa-certify</h1>\n<p>{}</p>\n",
+         <title>{word} – kassa-certify</title><style>{STYLE}</style>\n<p class=\"soft\">kassa-certify</p>\n\
+         <h1 class=\"{class}\">{word}</h1>\n<p>{}</p>\n",
         escaped(&report.summary())
     );
     if !report.losses().is_empty() {
-        page.push_str("<table><tr><th>What the shop would have lost</th><th>Situations</th></tr>\n");
+        page.push_str("<ul class=\"tiles\">\n");
         for (loss, count) in report.losses() {
-            let _ = writeln!(page, "<tr><td class=\"lost\">{}</td><td>{count}</td></tr>", loss.text());
+            let _ = writeln!(page, "<li><b class=\"lost\">{count}</b> {}</li>", loss.text());
         }
-        page.push_str("</table>\n");
+        page.push_str("</ul>\n");
     }
     for (remark, id) in report.remarks() {
-        let _ = writeln!(page, "<p>Remark ({}): {}</p>", escaped(id), escaped(remark));
+        let _ =
+            writeln!(page, "<p class=\"remark\">{} <code class=\"soft\">{}</code></p>", escaped(remark), escaped(id));
     }
-    for (title, verdict) in [
-        ("Lost", Verdict::Lost),
-        ("Not played", Verdict::Broken),
-        ("Passed", Verdict::Passed),
-        ("Left out", Verdict::Skipped),
+    for (title, class, verdict) in [
+        ("Lost", "lost", Verdict::Lost),
+        ("Not played", "broken", Verdict::Broken),
+        ("Passed", "passed", Verdict::Passed),
+        ("Left out", "soft", Verdict::Skipped),
     ] {
-        let of: Vec<&Outcome> = report.outcomes.iter().filter(|outcome| outcome.verdict == verdict).collect();
-        if of.is_empty() {
-            continue;
+        let mut kinds: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
+        for outcome in report.outcomes.iter().filter(|outcome| outcome.verdict == verdict) {
+            kinds.entry(outcome.situation.kind()).or_default().push(outcome);
         }
-        let _ = writeln!(page, "<h2>{title}: {}</h2>", of.len());
-        for outcome in of {
-            situation(&mut page, outcome);
+        if !kinds.is_empty() {
+            let _ = writeln!(page, "<h2>{title}: {}</h2>", plural(report.count(verdict), "situation"));
+        }
+        for (kind, outcomes) in kinds {
+            let played = report.outcomes.iter().filter(|outcome| outcome.situation.kind() == kind).count();
+            // What was lost is read first: each kind shows its first situation.
+            let is_open = matches!(verdict, Verdict::Lost | Verdict::Broken);
+            let open = if is_open { " open" } else { "" };
+            let _ = writeln!(
+                page,
+                "<details{open}><summary><b class=\"{class}\">{}</b><span class=\"soft\">{} of {played}</span></summary>",
+                escaped(kind),
+                outcomes.len()
+            );
+            for (index, outcome) in outcomes.into_iter().enumerate() {
+                situation(&mut page, outcome, is_open && index == 0);
+            }
+            page.push_str("</details>\n");
         }
     }
     page
 }
 
-fn situation(page: &mut String, outcome: &Outcome) {
-    let (class, open) = match outcome.verdict {
-        Verdict::Passed => ("passed", ""),
-        Verdict::Lost => ("lost", " open"),
-        Verdict::Skipped => ("skipped", ""),
-        Verdict::Broken => ("broken", " open"),
-    };
-    let losses: Vec<&str> = outcome.losses.iter().map(|(loss, _)| loss.text()).collect();
-    let _ = writeln!(
+fn situation(page: &mut String, outcome: &Outcome, is_open: bool) {
+    let open = if is_open { " open" } else { "" };
+    let name = outcome.situation.id.split_once('/').map_or(outcome.situation.id.as_str(), |(_, name)| name);
+    let losses = losses_of(outcome);
+    let losses = if losses.is_empty() { losses } else { format!(" <b class=\"lost\">{losses}</b>") };
+    let _ = write!(
         page,
-        "<details{open}><summary><b class=\"{class}\">{}</b> {} <b class=\"lost\">{}</b></summary><pre>{}</pre></details>",
-        escaped(&outcome.situation.id),
+        "<details{open}><summary><code>{}</code> {}{losses}</summary><ol>",
+        escaped(name),
         escaped(&outcome.situation.text),
-        losses.join(", "),
-        escaped(&outcome.log.join("\n")),
     );
+    for step in steps(outcome) {
+        let class = if step.starts_with("LOSS") { " class=\"loss\"" } else { "" };
+        let _ = write!(page, "<li{class}>{}</li>", escaped(&step));
+    }
+    page.push_str("</ol></details>\n");
 }
 
 fn escaped(text: &str) -> String {

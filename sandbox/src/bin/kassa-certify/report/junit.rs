@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Report;
+use super::{Report, steps};
 use crate::run::{Outcome, Verdict};
 
 pub(crate) fn report(report: &Report) -> String {
@@ -44,7 +44,7 @@ fn case(xml: &mut String, outcome: &Outcome) {
         escaped(name),
         outcome.time.as_secs_f64()
     );
-    let log = escaped(&outcome.log.join("\n"));
+    let log = escaped(&steps(outcome).join("\n"));
     match outcome.verdict {
         Verdict::Passed => {}
         Verdict::Skipped => {

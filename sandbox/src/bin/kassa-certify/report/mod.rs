@@ -73,7 +73,7 @@ impl Report {
 
     pub(crate) fn summary(&self) -> String {
         let played = self.outcomes.len() - self.count(Verdict::Skipped);
-        let mut parts = vec![format!("{played} situations in {:.0} s", self.time.as_secs_f64())];
+        let mut parts = vec![format!("{} in {:.0} s", plural(played, "situation"), self.time.as_secs_f64())];
         parts.push(match self.count(Verdict::Lost) {
             0 => "nothing lost".to_owned(),
             lost => format!("something lost in {lost}"),
@@ -84,6 +84,32 @@ impl Report {
         parts.extend(others.map(|(count, text)| format!("{count} {text}")));
         parts.join(", ")
     }
+}
+
+/// What was lost in a situation, each kind of loss once.
+pub(crate) fn losses_of(outcome: &Outcome) -> String {
+    let mut texts: Vec<&str> = Vec::new();
+    for (loss, _) in &outcome.losses {
+        if !texts.contains(&loss.text()) {
+            texts.push(loss.text());
+        }
+    }
+    texts.join(", ")
+}
+
+/// The steps of a situation. One that was repeated is a line with how often.
+pub(crate) fn steps(outcome: &Outcome) -> Vec<String> {
+    let repeated = outcome.log.chunk_by(|one, next| one == next);
+    let step = |steps: &[String]| match steps {
+        [step] => step.clone(),
+        steps => format!("{} ({} times)", steps.first().map_or("", String::as_str), steps.len()),
+    };
+    repeated.map(step).collect()
+}
+
+/// A number of things.
+pub(crate) fn plural(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 #[cfg(test)]
@@ -97,12 +123,15 @@ mod tests {
             situation,
             verdict: *verdict,
             losses: if *verdict == Verdict::Lost {
-                vec![(Loss::DeliveredTwice, "order <1> & \"2\"".to_owned())]
+                vec![
+                    (Loss::DeliveredTwice, "order <1> & \"2\"".to_owned()),
+                    (Loss::DeliveredTwice, "order 3".to_owned()),
+                ]
             } else {
                 Vec::new()
             },
             remarks: Vec::new(),
-            log: vec!["a step\u{7}".to_owned()],
+            log: ["a step\u{7}", "HTTP 404", "HTTP 404", "HTTP 204"].map(str::to_owned).to_vec(),
             time: Duration::from_millis(1500),
         });
         Report { outcomes: outcomes.collect(), time: Duration::from_secs(3), counts_deliveries: true }
@@ -120,11 +149,13 @@ mod tests {
     fn reports_escape_what_they_show() {
         let report = report_of(&[Verdict::Lost, Verdict::Passed]);
         let xml = junit::report(&report);
-        assert!(xml.contains("message=\"delivered twice: order &lt;1&gt; &amp; &quot;2&quot;\""), "{xml}");
+        assert!(xml.contains("message=\"delivered twice: order &lt;1&gt; &amp; &quot;2&quot;; delivered"), "{xml}");
         assert!(!xml.contains('\u{7}') && xml.matches("<testcase ").count() == 2, "{xml}");
         let page = html::report(&report);
-        assert!(page.contains("delivered twice") && page.contains("a step"), "{page}");
+        assert!(page.contains("<b class=\"lost\">delivered twice</b>") && page.contains("a step"), "{page}");
+        assert!(page.contains("<li>HTTP 404 (2 times)</li><li>HTTP 204</li>"), "{page}");
         let text = text::report(&report);
-        assert!(text.contains("delivered twice: 1 situations") && text.contains("something lost in 1"), "{text}");
+        assert!(text.contains("\ndelivered twice: 1 situation\n") && text.contains("something lost in 1"), "{text}");
+        assert!(text.contains("  delivered twice\n") && text.contains("HTTP 404 (2 times)"), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::Report;
+use super::{Report, losses_of, plural, steps};
 use crate::run::{Outcome, Verdict};
 
 /// A line while it runs.
@@ -19,10 +19,9 @@ pub(crate) fn line(outcome: &Outcome) -> String {
 pub(crate) fn report(report: &Report) -> String {
     let mut text = String::new();
     for outcome in report.outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::Lost | Verdict::Broken)) {
-        let losses: Vec<&str> = outcome.losses.iter().map(|(loss, _)| loss.text()).collect();
-        let _ = writeln!(text, "\n{}  {}", line(outcome), losses.join(", "));
+        let _ = writeln!(text, "\n{}  {}", line(outcome), losses_of(outcome));
         let _ = writeln!(text, "  {}", outcome.situation.text);
-        for step in &outcome.log {
+        for step in steps(outcome) {
             let _ = writeln!(text, "    {}", step.replace('\n', "\n      "));
         }
     }
@@ -36,8 +35,11 @@ pub(crate) fn report(report: &Report) -> String {
     for (kind, [passed, all]) in kinds {
         let _ = writeln!(text, "{kind:<20} {:>7}", format!("{passed}/{all}"));
     }
+    if !report.losses().is_empty() {
+        text.push('\n');
+    }
     for (loss, count) in report.losses() {
-        let _ = writeln!(text, "\n{}: {count} situations", loss.text());
+        let _ = writeln!(text, "{}: {}", loss.text(), plural(count, "situation"));
     }
     for (reason, (kind, count)) in report.skipped() {
         let _ =

@@ -75,7 +75,7 @@ fn payers(list: &mut List) {
     for (count, pays) in [(2, 1), (2, 2), (3, 1), (5, 3), (8, 8), (8, 1)] {
         list.add(
             format!("payers-at-once/{pays}-of-{count}"),
-            format!("{count} orders at once, {pays} are paid, their events mixed"),
+            format!("{count} orders at once, {pays} of them paid, their events mixed"),
             Script::Crowd { count, pays },
         );
     }
