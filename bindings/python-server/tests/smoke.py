@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
 
 from kassa_server import NotRunning
 from kassa_server.testing import KassaServer
@@ -16,6 +18,12 @@ with KassaServer() as server:
     form = server.ask("POST", "/v1/checkout/payments", {"method": "pay_form"}, key=token, idempotency_key="order-1")
     server.pay_by_form(form["page_url"])
     assert server.wait_for("checkout.paid").reference == "order-1"
+if programs := list(Path(sysconfig.get_path("scripts")).glob("kassa-certify*")):
+    # It finds the server beside itself, starts it, and then the shop, which is none.
+    shop = "http://127.0.0.1:{port}/"
+    settings = ["--start", "exit 3", "--order", f"POST {shop}", "--events", shop, "--state", shop, "--delivered", "yes"]
+    certify = subprocess.run([programs[0], *settings], check=False, capture_output=True, text=True)
+    assert (certify.returncode, "start: the shop ended" in certify.stderr) == (2, True), certify.stderr
 try:
     server.ask("GET", "/healthz")
 except NotRunning:

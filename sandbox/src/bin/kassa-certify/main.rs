@@ -161,7 +161,9 @@ fn server_program(options: &Options) -> Result<PathBuf, Problems> {
         return found.map_err(|error| vec![format!("server: {} cannot be read: {error}", program.display())]);
     }
     let name = if cfg!(windows) { "kassa-server.exe" } else { "kassa-server" };
-    let beside = env::current_exe().ok().map(|program| program.with_file_name(name)).filter(|program| program.exists());
+    // pipx links to the program: kassa-server is beside the program itself.
+    let own = env::current_exe().ok().map(|program| fs::canonicalize(&program).unwrap_or(program));
+    let beside = own.map(|program| program.with_file_name(name)).filter(|program| program.exists());
     let in_path =
         || env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|program| program.exists());
     beside
