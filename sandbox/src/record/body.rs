@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_and_wide_texts_are_read_without_a_header() {
+    fn compressed_and_wide_texts_are_read() {
         let packed = gzip("сом");
         for encoding in [
             "x: y",

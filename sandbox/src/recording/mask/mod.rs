@@ -10,10 +10,7 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    mem,
-};
+use std::{collections::BTreeSet, mem};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -28,6 +25,7 @@ use crate::{
 use encodings::Encoding;
 use names::Kind;
 use pairs::MaskText;
+use plain::{Phones, without_cut_number};
 
 /// Whether a field has a number of a payment, by its name.
 pub(crate) fn is_number_name(name: &str) -> bool {
@@ -50,8 +48,6 @@ const SHORTEST_WHOLE: usize = 6;
 const SHORTEST_CARD: usize = 12;
 /// The longest card number. More digits are a number and something else.
 const LONGEST_CARD: usize = 19;
-/// A number with fewer digits at the end of a text that was cut off says nothing.
-const SHORTEST_CUT: usize = 7;
 
 /// Masks the exchanges of one recording.
 #[derive(Default)]
@@ -80,30 +76,6 @@ impl Masker {
     }
 }
 
-/// The masks of phones: the first three and the last three digits, and between them the same for the same phone.
-#[derive(Default)]
-struct Phones(HashMap<String, Vec<String>>);
-
-impl Phones {
-    /// The mask of a phone in any notation.
-    fn mask(&mut self, written: &str) -> String {
-        let digits: String = written.chars().filter(char::is_ascii_digit).collect();
-        let plus = if written.trim_start().starts_with('+') { "+" } else { "" };
-        // 0555000101 and 996555000101 are the same phone.
-        let subscriber = digits.strip_prefix("996").or(digits.strip_prefix('0')).unwrap_or(&digits).to_owned();
-        let (prefix, suffix) = (&digits[..3], &digits[digits.len() - 3..]);
-        let alike = self.0.entry(format!("{}{suffix}", &subscriber[..3.min(subscriber.len())])).or_default();
-        let index = alike.iter().position(|known| *known == subscriber).unwrap_or_else(|| {
-            alike.push(subscriber);
-            alike.len() - 1
-        });
-        match index {
-            0 => format!("{plus}{prefix}***{suffix}"),
-            _ => format!("{plus}{prefix}*{}*{suffix}", index + 1),
-        }
-    }
-}
-
 /// The last four digits of a card number.
 fn mask_card(digits: &str) -> String {
     format!("{HIDDEN}{}", &digits[digits.len().saturating_sub(4)..])
@@ -115,7 +87,7 @@ struct Pass<'a> {
     masked: BTreeSet<String>,
     /// The secrets that were found by their names, and their masks.
     secrets: Vec<(String, String)>,
-    /// Values whose names stand beside them, by the paths of the values in the current text.
+    /// Values with their names beside them, by the paths of the values in the current text.
     labels: Vec<(Vec<Step>, String)>,
 }
 
@@ -296,7 +268,7 @@ impl<'a> Pass<'a> {
         label.map_or_else(|| names::at_path(path).to_owned(), |(_, label)| label.clone())
     }
 
-    /// Finds values whose names are values themselves: `{"name": "cvc", "value": "123"}`, `["cvc", "123"]`.
+    /// Finds values with names that are values themselves: `{"name": "cvc", "value": "123"}`, `["cvc", "123"]`.
     fn read_labels(&mut self, path: &[Step], container: &str) {
         self.labels
             .retain(|(labelled, _)| labelled.len() <= path.len() && path.starts_with(&labelled[..labelled.len() - 1]));
@@ -355,7 +327,7 @@ impl<'a> Pass<'a> {
         mask
     }
 
-    /// A value whose name says nothing: a text that may have secrets of its own.
+    /// A value with a name that says nothing: a text that may have secrets of its own.
     fn unnamed(&mut self, value: &str, at: &str, nesting: u32) -> String {
         let Some(nesting) = nesting.checked_sub(1) else {
             self.masked.insert(at.to_owned());
@@ -406,13 +378,6 @@ impl<'a> Pass<'a> {
         }
         text
     }
-}
-
-/// A text that was cut off without the number at its end, which may be the beginning of a card number. `None` if there is none.
-fn without_cut_number(text: &str) -> Option<String> {
-    let before = text.trim_end_matches(|character: char| character.is_ascii_digit() || " -+%._/".contains(character));
-    let digits = text[before.len()..].bytes().filter(u8::is_ascii_digit).count();
-    (digits >= SHORTEST_CUT).then(|| format!("{before}{HIDDEN}"))
 }
 
 /// A place in an exchange, for what is found in its text.

@@ -1,6 +1,11 @@
 //! Finds phones, and words that are known to be secret, in texts without fields.
 
-use super::names::{Kind, of_field};
+use std::collections::HashMap;
+
+use super::{
+    HIDDEN,
+    names::{Kind, of_field},
+};
 
 /// The digits of a secret that a text names.
 const SPOKEN_DIGITS: std::ops::RangeInclusive<usize> = 3..=8;
@@ -8,6 +13,32 @@ const SPOKEN_DIGITS: std::ops::RangeInclusive<usize> = 3..=8;
 const LONGEST_SPOKEN: usize = 16;
 /// Between the name of a secret and the secret.
 const SPOKEN_LINKS: [&str; 5] = ["is", "code", "код", "number", "no"];
+/// A number with fewer digits at the end of a text that was cut off says nothing.
+const SHORTEST_CUT: usize = 7;
+
+/// The masks of phones: the first three and the last three digits, and between them the same for the same phone.
+#[derive(Default)]
+pub(super) struct Phones(HashMap<String, Vec<String>>);
+
+impl Phones {
+    /// The mask of a phone in any notation.
+    pub(super) fn mask(&mut self, written: &str) -> String {
+        let digits: String = written.chars().filter(char::is_ascii_digit).collect();
+        let plus = if written.trim_start().starts_with('+') { "+" } else { "" };
+        // 0555000101 and 996555000101 are the same phone.
+        let subscriber = digits.strip_prefix("996").or(digits.strip_prefix('0')).unwrap_or(&digits).to_owned();
+        let (prefix, suffix) = (&digits[..3], &digits[digits.len() - 3..]);
+        let alike = self.0.entry(format!("{}{suffix}", &subscriber[..3.min(subscriber.len())])).or_default();
+        let index = alike.iter().position(|known| *known == subscriber).unwrap_or_else(|| {
+            alike.push(subscriber);
+            alike.len() - 1
+        });
+        match index {
+            0 => format!("{plus}{prefix}***{suffix}"),
+            _ => format!("{plus}{prefix}*{}*{suffix}", index + 1),
+        }
+    }
+}
 
 /// A text with each Kyrgyz phone in it replaced: `996` and nine digits, in groups only behind a plus sign.
 pub(super) fn replace_phones(text: &str, mask: &mut dyn FnMut(&str) -> String) -> String {
@@ -92,4 +123,11 @@ pub(super) fn replace_spoken(text: &str, hide: &mut dyn FnMut(&str) -> String) -
     }
     replaced.push_str(rest);
     replaced
+}
+
+/// A text that was cut off without the number at its end, which may be the beginning of a card number. `None` if there is none.
+pub(super) fn without_cut_number(text: &str) -> Option<String> {
+    let before = text.trim_end_matches(|character: char| character.is_ascii_digit() || " -+%._/".contains(character));
+    let digits = text[before.len()..].bytes().filter(u8::is_ascii_digit).count();
+    (digits >= SHORTEST_CUT).then(|| format!("{before}{HIDDEN}"))
 }
