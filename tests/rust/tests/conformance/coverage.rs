@@ -134,6 +134,7 @@ const GROUPS: &[&str] = &[
     "outcomes",
     "payment_refs",
     "qr",
+    "recovery",
     "redaction",
     "redirects",
     "texts",

@@ -63,8 +63,10 @@ enum class Way(val open: (GatewayConfig, Journal?) -> AnyGateway) {
 fun Way.chosenOf(vectors: List<Vector>): List<Vector> = when (this) {
     Way.COROUTINES -> vectors
     Way.FLOWS -> vectors.filter { it.group == "watching" }.mapNotNull(::asFlow)
-    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching", "deadlines", "journal") }
+    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in groupsOfAllWays }
 }
+
+private val groupsOfAllWays = setOf("wire", "callbacks", "watching", "deadlines", "journal", "recovery")
 
 /** Without asking for the outcome afterwards: a flow would ask the gateway for it. Null where reports are taken one by one. */
 private fun asFlow(vector: Vector): Vector? {
