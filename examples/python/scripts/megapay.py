@@ -16,10 +16,14 @@ with kassa.Gateway.from_environment() as gateway:
     try:
         checked = gateway.check_megapay(payment)
         print(f"total: {checked.total} som" if checked.total else "MegaPay may charge a commission", flush=True)
-        try:
-            gateway.pay_by_megapay(payment, input("PIN: "))
-        except kassa.Refused as error:
-            print(error.reason, flush=True)  # a wrong PIN; the watch reports the result
+        for _ in range(3):  # a mistyped PIN can be typed again
+            try:
+                gateway.pay_by_megapay(payment, input("PIN: "))
+                break
+            except kassa.Refused as error:
+                print(error.reason, flush=True)
+        else:
+            raise SystemExit(f"not paid: {gateway.check(payment.payment_ref()).kind}")
     except kassa.OutcomeUnknown as error:
         print(error)  # it may have been charged: query it, and never send it again
     match gateway.watch(payment.payment_ref()).outcome():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,11 @@ from patience import PATIENCE
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 EXAMPLES = SCRIPTS.parents[1]
+
+WRONG_CODES = [
+    ("mbank", phones.MBANK_APPROVED.phone, "code: "),
+    ("megapay", phones.MEGAPAY_APPROVED.phone, "PIN: "),
+]
 
 
 class Script:
@@ -53,15 +59,15 @@ class Script:
                 return line.removeprefix(beginning).strip()
         raise AssertionError(f"it never said {beginning!r}")
 
-    def end(self, typed: str = "") -> str:
-        """Types something, and waits for the end; what was printed until then."""
+    def end(self, typed: str = "", code: int = 0) -> str:
+        """Types something, and waits for the end with this exit code; what was printed until then."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with self._process.stdin as keyboard:
             keyboard.write(typed)
         # By the same reader as the lines before: it may hold some of these already.
         told = self._process.stdout.read()
-        assert self._process.wait(PATIENCE) == 0
+        assert self._process.wait(PATIENCE) == code
         return told.strip()
 
     def stop(self) -> None:
@@ -132,14 +138,24 @@ def test_megapay(terminal: Terminal) -> None:
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
 
 
-def test_megapay_follows_a_payment_whose_pin_is_refused(terminal: Terminal) -> None:
+def test_megapay_asks_for_a_mistyped_pin_again(terminal: Terminal) -> None:
     script = terminal.run("megapay", phones.MEGAPAY_APPROVED.phone, "250.50", "7")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
     script.told("total:")
-    terminal.sandbox.decline(ref.order_number or "")
-    told = script.end("000000\n")
-    assert told.startswith("PIN: ")
-    assert told.endswith("\nnot paid")
+    told = script.end(f"000000\n{phones.MEGAPAY_APPROVED.otp}\n")
+    assert told.count("PIN: ") == 2
+    assert told.endswith("\nPIN: paid")
+
+
+@pytest.mark.parametrize(("name", "phone", "prompt"), WRONG_CODES)
+def test_a_code_that_is_never_right_ends_it(terminal: Terminal, name: str, phone: str, prompt: str) -> None:
+    """At once: nobody waits 20 minutes for a payment that its payer cannot confirm."""
+    script = terminal.run(name, phone, "250", *(["7"] if name == "megapay" else []))
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    started = time.monotonic()
+    told = script.end("000000\n" * 3, code=1)
+    assert told.count(prompt) == 3
+    assert time.monotonic() - started < PATIENCE
+    assert terminal.sandbox.payment(ref.order_number or "").times_charged == 0
 
 
 def test_pay_form(terminal: Terminal) -> None:

@@ -9,10 +9,13 @@ func takeMegapay(from phone: String, _ som: String, to account: String) async th
     do {
         let checked = try await gateway.checkMegapay(payment)  // the journal has it before it is sent
         print(checked.total.map { "total: \($0) som" } ?? "MegaPay may charge a commission")
-        do {
-            _ = try await gateway.payByMegapay(payment, pin: ask("PIN"))
-        } catch PaymentError.refused(_, _, let reason, _) {
-            print(reason ?? "refused")  // a wrong PIN; the watch reports the result
+        for attempt in 1...3 {
+            do {
+                _ = try await gateway.payByMegapay(payment, pin: ask("PIN"))
+                break
+            } catch PaymentError.refused(_, _, let reason, _) where attempt < 3 {
+                print(reason ?? "refused")  // a mistyped PIN can be typed again
+            }
         }
     } catch let error as PaymentError where error.paymentMayExist {
         print(error)  // it may have been charged: query it, and never send it again

@@ -45,6 +45,17 @@ import Testing
         await shop.close()
     }
 
+    @Test func aPinThatIsNeverRightEndsIt() async throws {
+        let shop = try await Shop()
+        let phone = Sandbox.TestPhone.megaPayApproved
+        let typed = try await shop.start("megapay", phone.phone, "250.50", "7", typed: "000000\n\(phone.otp)").end()
+        #expect(typed.code == 0 && typed.output.contains("paid, deliver: Two coffees"), "\(typed)")
+        let wrong = try await shop.start("megapay", phone.phone, "250.50", "7", typed: "000000\n000000\n000000").end()
+        #expect(wrong.code == 1 && !wrong.output.contains("paid"), "\(wrong)")
+        #expect(try await shop.sandbox.ledger().map(\.timesCharged).sorted() == [0, 1])
+        await shop.close()
+    }
+
     @Test func aPayFormIsPaidByItsCallbackAndByItsReturn() async throws {
         let shop = try await Shop()
         let made = try await shop.start("pay-form", "100.10").end()
