@@ -14,6 +14,7 @@
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Gateway::recover`] |
+//! | deliver what is charged, as a worker of a back end | [`Gateway::deliver_forever`] | |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
 //! | query a payment once, or until it is final | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
@@ -176,6 +177,7 @@ pub use status::local_date_time::LocalDateTime;
 pub use status::{
     callback::Callback,
     callback_key::CallbackKey,
+    delivery::{BlockingDeliveryHandler, DeliveryHandler, DeliveryPolicy, DeliverySummary, StopSignal},
     recorded::{RecordedExchange, RecordedOutcome},
     recovery::{Recovered, Recovery, RecoveryPolicy},
     redirect::ReturnRedirect,

@@ -225,6 +225,17 @@ impl Line {
                 line.note("failure", failure);
             }
             What::WaitsForRecovery { journal } => line.quote("journal", journal),
+            What::Delivery { result, pause_ms, detail, .. } => {
+                if let Some(result) = result {
+                    line.quote("result", result);
+                }
+                if let Some(pause_ms) = pause_ms {
+                    line.count("pause_ms", *pause_ms);
+                }
+                if let Some(detail) = detail {
+                    line.note("detail", detail);
+                }
+            }
         }
         line
     }

@@ -25,6 +25,7 @@ use crate::{
     },
     status::{
         callback::Callback,
+        delivery::{BlockingDeliveryHandler, DeliveryPolicy, DeliverySummary, StopSignal, deliver_forever_here},
         recovery::{Recovered, Recovery, RecoveryPolicy},
         redirect::ReturnRedirect,
         verdict::Verdict,
@@ -237,6 +238,39 @@ impl BlockingGateway {
     /// See [`Gateway::with_note`].
     pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
         self.gateway.with_note(note).map(Self::from)
+    }
+
+    /// See [`Gateway::deliver_forever`]. The handler runs on the calling thread; stop it from there, or from another one.
+    ///
+    /// ```
+    /// use kassa::{BlockingGateway, DeliveryPolicy, FakeGateway, Journal, JournalEntry, MbankPayment, StopSignal};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("kassa-worker-{}", std::process::id()));
+    /// # let fake = FakeGateway::new()?;
+    /// let gateway = BlockingGateway::from(fake.gateway()).with_journal(Journal::open(&folder)?);
+    /// # gateway.with_note("cart 17")?.create_mbank_payment(MbankPayment::new("order-1", 100, "996555000101", "tea"))?;
+    /// # fake.charge("order-1")?;
+    /// let stop = StopSignal::new();
+    /// let deliver = |entry: JournalEntry| {
+    ///     println!("paid: ship {:?}", entry.note); // doing it again must do nothing
+    ///     stop.stop(); // a back end goes on until the program is to end
+    ///     Ok::<(), std::io::Error>(())
+    /// };
+    /// let summary = gateway.deliver_forever(DeliveryPolicy::default(), &stop, deliver)?;
+    /// assert_eq!(summary.to_string(), "1 delivered; left open: nothing");
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Gateway::deliver_forever`].
+    pub fn deliver_forever<H: BlockingDeliveryHandler>(
+        &self,
+        policy: DeliveryPolicy,
+        stop: &StopSignal,
+        handler: H,
+    ) -> Result<DeliverySummary, PaymentError> {
+        deliver_forever_here(self.gateway.engine.clone(), policy, stop, handler)
     }
 
     /// See [`Gateway::journal`].

@@ -29,6 +29,7 @@ use crate::{
     status::{
         callback::Callback,
         check,
+        delivery::{self, DeliveryHandler, DeliveryPolicy, DeliverySummary},
         recovery::{Recovery, RecoveryPolicy},
         redirect::ReturnRedirect,
         verdict::Verdict,
@@ -397,6 +398,47 @@ impl Gateway {
     /// [`PaymentError::Misconfigured`] where the gateway has no journal.
     pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
         Ok(Self { engine: Arc::new(self.engine.with_note(note)?) })
+    }
+
+    /// Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, follows also what
+    /// other threads and processes begin meanwhile, calls the handler for each charged payment, and finishes its entry when the call
+    /// has returned `Ok`.
+    ///
+    /// ```
+    /// # use kassa::{DeliveryPolicy, Gateway, JournalEntry, StopSignal};
+    /// # async fn ship(_: &str) -> Result<(), std::io::Error> { Ok(()) }
+    /// # async fn run(gateway: Gateway) -> Result<(), Box<dyn std::error::Error>> {
+    /// let stop = StopSignal::new();
+    /// let worker = {
+    ///     let stopped = stop.stopped(); // or any other future, such as a signal of tokio's
+    ///     let deliver = |entry: JournalEntry| async move { ship(entry.note.as_deref().unwrap_or_default()).await };
+    ///     tokio::spawn(async move { gateway.deliver_forever(DeliveryPolicy::default(), stopped, deliver).await })
+    /// };
+    /// // The program runs. At its end:
+    /// stop.stop();
+    /// println!("{}", worker.await??);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// - **The handler is called for charged payments alone**, one after the other. If it fails, it is called again, after a second,
+    ///   then two, up to five minutes; other payments do not wait for that. **It must do nothing when it is repeated**: a program may
+    ///   die between delivering and finishing.
+    /// - Everything else goes to [`DeliveryHandler::otherwise`], once a run, or to the log.
+    /// - It ends when `stop` is there, or the gateway was closed, after the call of the handler that runs. Abandoned payments are polled
+    ///   less and less often, down to once a day, and are never dropped: see [`DeliverySummary::left_open`].
+    /// - Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an error (no
+    ///   connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy that breaks a rule.
+    pub async fn deliver_forever<H: DeliveryHandler>(
+        &self,
+        policy: DeliveryPolicy,
+        stop: impl Future<Output = ()>,
+        handler: H,
+    ) -> Result<DeliverySummary, PaymentError> {
+        delivery::deliver_forever(self.engine.clone(), policy, stop, handler).await
     }
 
     /// The gateway's journal, where it has one.

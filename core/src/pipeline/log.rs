@@ -48,6 +48,14 @@ pub(crate) enum What {
     CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
     /// A recovery waits until another one of the same journal ends.
     WaitsForRecovery { journal: String },
+    /// A worker that delivers: a result, a failure with the pause after it, its end.
+    Delivery {
+        level: Level,
+        message: &'static str,
+        result: Option<String>,
+        pause_ms: Option<u64>,
+        detail: Option<String>,
+    },
 }
 
 impl Event {
@@ -67,6 +75,7 @@ impl Event {
             What::Responded { .. } => Level::DEBUG,
             What::WaitsForRecovery { .. } => Level::INFO,
             What::NoResponse { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
+            What::Delivery { level, .. } => level,
         }
     }
 
@@ -77,6 +86,7 @@ impl Event {
             What::NobodyWaits => "the payment has its response, but nobody waits for it any more",
             What::CheckoutFailed { .. } => "a call of the checkout failed",
             What::WaitsForRecovery { .. } => "another process recovers this journal: waiting until it ends",
+            What::Delivery { message, .. } => message,
         }
     }
 
@@ -98,6 +108,14 @@ impl Event {
                 warn!(target: "kassa", endpoint, http_status, duration_ms, %failure, "{message}");
             }
             What::WaitsForRecovery { journal } => info!(target: "kassa", endpoint, journal, "{message}"),
+            What::Delivery { level, result, pause_ms, detail, .. } => {
+                let (result, detail) = (result.as_deref(), detail.as_deref());
+                if *level == Level::WARN {
+                    warn!(target: "kassa", endpoint, result, pause_ms, detail, "{message}");
+                } else {
+                    info!(target: "kassa", endpoint, result, pause_ms, detail, "{message}");
+                }
+            }
         }
     }
 }

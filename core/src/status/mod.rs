@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) mod callback;
 pub(crate) mod callback_key;
 pub(crate) mod check;
+pub(crate) mod delivery;
 pub(crate) mod local_date_time;
 pub(crate) mod recorded;
 pub(crate) mod recovery;

@@ -1,0 +1,312 @@
+//! Delivery: the worker of a program with a journal. It recovers without end, hands what is charged to the shop's handler, and finishes it.
+
+mod worker;
+
+use std::{
+    fmt::{self, Display},
+    future::Future,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+use crate::{
+    error::PaymentError,
+    journal::entry::{JournalEntry, JournalState, Unfinished},
+    pipeline::engine::Engine,
+    status::recovery::Recovered,
+    transport::calling_thread::wait,
+    validation::Checks,
+    violation::Rule,
+};
+
+use worker::{Outcome, Worker, record_unhandled};
+
+/// What a worker ([`Gateway::deliver_forever`](crate::Gateway::deliver_forever)) does with its results. A closure that takes the entry
+/// and returns a future is one, too.
+///
+/// ```
+/// use kassa::{DeliveryHandler, JournalEntry, Recovered};
+///
+/// struct Shop;
+///
+/// impl DeliveryHandler for Shop {
+///     type Error = std::io::Error;
+///
+///     async fn deliver(&mut self, entry: JournalEntry) -> std::io::Result<()> {
+///         println!("paid: ship {:?}", entry.note); // doing it again must do nothing
+///         Ok(())
+///     }
+///
+///     async fn otherwise(&mut self, recovered: Recovered) -> std::io::Result<()> {
+///         println!("for the payer, or for a person: {recovered:?}");
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait DeliveryHandler {
+    /// Why it failed. The log has it as text.
+    type Error: Display;
+
+    /// The money was taken: deliver what the entry's note says. Its entry is finished after this has returned `Ok`. **It must do nothing
+    /// when it is repeated**: a program may die between delivering and finishing.
+    fn deliver(&mut self, entry: JournalEntry) -> impl Future<Output = Result<(), Self::Error>>;
+
+    /// Any other result, as [`Recovered`] lists them: a rejected payment, a mismatch, an entry that cannot be read. **A rejected payment
+    /// may still be delivered later.** The journal does not record this call, so it can be missed where the process ends. Unless it is
+    /// implemented, the result is logged.
+    fn otherwise(&mut self, recovered: Recovered) -> impl Future<Output = Result<(), Self::Error>> {
+        record_unhandled(&recovered);
+        async { Ok(()) }
+    }
+}
+
+impl<F, R, E> DeliveryHandler for F
+where
+    F: FnMut(JournalEntry) -> R,
+    R: Future<Output = Result<(), E>>,
+    E: Display,
+{
+    type Error = E;
+
+    fn deliver(&mut self, entry: JournalEntry) -> impl Future<Output = Result<(), E>> {
+        self(entry)
+    }
+}
+
+/// The same as [`DeliveryHandler`] for [`BlockingGateway::deliver_forever`](crate::BlockingGateway::deliver_forever). A closure that takes
+/// the entry is one, too.
+pub trait BlockingDeliveryHandler {
+    /// Why it failed. The log has it as text.
+    type Error: Display;
+
+    /// See [`DeliveryHandler::deliver`].
+    ///
+    /// # Errors
+    /// Where it was not delivered: it is called again.
+    fn deliver(&mut self, entry: JournalEntry) -> Result<(), Self::Error>;
+
+    /// See [`DeliveryHandler::otherwise`].
+    ///
+    /// # Errors
+    /// Where it could not be handled: it is called again.
+    fn otherwise(&mut self, recovered: Recovered) -> Result<(), Self::Error> {
+        record_unhandled(&recovered);
+        Ok(())
+    }
+}
+
+impl<F, E> BlockingDeliveryHandler for F
+where
+    F: FnMut(JournalEntry) -> Result<(), E>,
+    E: Display,
+{
+    type Error = E;
+
+    fn deliver(&mut self, entry: JournalEntry) -> Result<(), E> {
+        self(entry)
+    }
+}
+
+/// How a worker polls and repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeliveryPolicy {
+    /// The time from one query of a young payment to the next. 10 s unless set. How older ones are polled:
+    /// [`RecoveryPolicy::interval`](crate::RecoveryPolicy::interval).
+    pub interval: Duration,
+    /// How many payments are queried at the same time. 8 unless set.
+    pub at_once: u32,
+    /// The time until the handler is called again after it failed, and until a recovery begins again after an error. It doubles with
+    /// each failure in a row. 1 s unless set.
+    pub first_pause: Duration,
+    /// The longest of these times. 5 minutes unless set; a recovery begins again after a minute at most.
+    pub longest_pause: Duration,
+}
+
+impl Default for DeliveryPolicy {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self { interval: seconds(10), at_once: 8, first_pause: seconds(1), longest_pause: seconds(300) }
+    }
+}
+
+impl DeliveryPolicy {
+    /// The same with another poll interval of young payments.
+    #[must_use]
+    pub fn with_interval(self, interval: Duration) -> Self {
+        Self { interval, ..self }
+    }
+
+    /// The same with another number of payments that are queried at the same time.
+    #[must_use]
+    pub fn with_at_once(self, at_once: u32) -> Self {
+        Self { at_once, ..self }
+    }
+
+    /// The same with other pauses after an error: the first one, and the longest one.
+    #[must_use]
+    pub fn with_pauses(self, first: Duration, longest: Duration) -> Self {
+        Self { first_pause: first, longest_pause: longest, ..self }
+    }
+
+    fn check(&self) -> Result<(), PaymentError> {
+        let mut checks = Checks::default();
+        for (field, value) in [("interval", self.interval), ("first_pause", self.first_pause)] {
+            if value.is_zero() {
+                checks.fail(field, Rule::Minimum, None, "must be longer than zero");
+            }
+        }
+        if self.at_once == 0 {
+            checks.fail("at_once", Rule::Minimum, Some("1"), "must be at least 1");
+        }
+        if self.longest_pause < self.first_pause {
+            checks.fail("longest_pause", Rule::Minimum, None, "must be at least first_pause");
+        }
+        checks.finish()
+    }
+}
+
+/// Stops a worker from any thread, for example from a handler of SIGTERM. Clones stop the same worker.
+///
+/// ```
+/// # pollster::block_on(async {
+/// let stop = kassa::StopSignal::new();
+/// let of_the_worker = stop.stopped(); // a future, for `Gateway::deliver_forever`
+/// stop.stop();
+/// of_the_worker.await;
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct StopSignal {
+    is_stopped: Arc<watch::Sender<bool>>,
+}
+
+impl Default for StopSignal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StopSignal {
+    /// One that nobody has stopped.
+    pub fn new() -> Self {
+        Self { is_stopped: Arc::new(watch::channel(false).0) }
+    }
+
+    /// Stops the worker. A call of its handler that runs is waited for.
+    pub fn stop(&self) {
+        self.is_stopped.send_replace(true);
+    }
+
+    /// Whether it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        *self.is_stopped.borrow()
+    }
+
+    /// Waits until it is stopped.
+    pub fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
+        // Holds the sender, so that the wait goes on where all other clones are dropped.
+        let signal = self.clone();
+        async move {
+            let _ = signal.is_stopped.subscribe().wait_for(|is_stopped| *is_stopped).await;
+        }
+    }
+}
+
+/// What a worker delivered, and what it left open when it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeliverySummary {
+    /// How many payments the handler delivered and the journal has as finished.
+    pub delivered: u64,
+    /// The journal's unfinished entries: the next worker continues with them. `None` if the journal could not be read.
+    pub left_open: Option<Vec<Unfinished>>,
+}
+
+impl DeliverySummary {
+    /// Charged, and not delivered yet.
+    pub fn undelivered(&self) -> impl Iterator<Item = &JournalEntry> {
+        self.payments().filter(|entry| entry.state == JournalState::Charged)
+    }
+
+    /// Pending or unknown: money may have moved, or may still move.
+    pub fn undecided(&self) -> impl Iterator<Item = &JournalEntry> {
+        self.payments().filter(|entry| matches!(entry.state, JournalState::Pending | JournalState::Unknown))
+    }
+
+    /// Mismatches, and files that cannot be read.
+    pub fn for_a_person(&self) -> impl Iterator<Item = &Unfinished> {
+        self.left_open.iter().flatten().filter(|item| match item {
+            Unfinished::Payment { entry } => entry.state == JournalState::Mismatch,
+            Unfinished::Unreadable { .. } => true,
+        })
+    }
+
+    fn payments(&self) -> impl Iterator<Item = &JournalEntry> {
+        self.left_open.iter().flatten().filter_map(|item| match item {
+            Unfinished::Payment { entry } => Some(&**entry),
+            Unfinished::Unreadable { .. } => None,
+        })
+    }
+}
+
+/// The counts: the address of a page in an entry is not to be logged.
+impl Display for DeliverySummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let delivered = self.delivered;
+        match &self.left_open {
+            None => write!(f, "{delivered} delivered; the journal could not be read"),
+            Some(left_open) if left_open.is_empty() => write!(f, "{delivered} delivered; left open: nothing"),
+            Some(_) => {
+                let (undelivered, undecided) = (self.undelivered().count(), self.undecided().count());
+                let for_a_person = self.for_a_person().count();
+                write!(
+                    f,
+                    "{delivered} delivered; left open: {undelivered} charged and not delivered, {undecided} undecided, \
+                     {for_a_person} for a person"
+                )
+            }
+        }
+    }
+}
+
+/// Delivers until `stop` is there or the gateway is closed.
+pub(crate) async fn deliver_forever<H: DeliveryHandler>(
+    engine: Arc<Engine>,
+    policy: DeliveryPolicy,
+    stop: impl Future<Output = ()>,
+    mut handler: H,
+) -> Result<DeliverySummary, PaymentError> {
+    let mut worker = Worker::new(engine, policy, stop)?;
+    while let Some(task) = worker.next().await {
+        let result = match task.outcome() {
+            Outcome::Charged(entry) => handler.deliver(entry).await,
+            Outcome::Other(recovered) => handler.otherwise(recovered).await,
+        };
+        worker.handled(task, result.map_err(|error| error.to_string())).await;
+    }
+    Ok(worker.summary().await)
+}
+
+/// The same on the calling thread, on which the handler runs as well.
+pub(crate) fn deliver_forever_here<H: BlockingDeliveryHandler>(
+    engine: Arc<Engine>,
+    policy: DeliveryPolicy,
+    stop: &StopSignal,
+    mut handler: H,
+) -> Result<DeliverySummary, PaymentError> {
+    let mut worker = Worker::new(engine, policy, stop.stopped())?;
+    while let Some(task) = wait(worker.next()) {
+        let result = match task.outcome() {
+            Outcome::Charged(entry) => handler.deliver(entry),
+            Outcome::Other(recovered) => handler.otherwise(recovered),
+        };
+        wait(worker.handled(task, result.map_err(|error| error.to_string())));
+    }
+    Ok(wait(worker.summary()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,390 @@
+//! What the worker handles next: a result of the recovery, one that is repeated, or nothing more.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use futures_util::{FutureExt as _, future::Fuse};
+use tokio::time::Instant;
+use tracing::Level;
+
+use super::{DeliveryPolicy, DeliverySummary};
+use crate::{
+    error::PaymentError,
+    journal::{
+        Journal,
+        entry::{JournalEntry, JournalState},
+    },
+    pipeline::{
+        engine::Engine,
+        journaling::run_blocking,
+        log::{Event, What, running_call},
+    },
+    status::recovery::{Recovered, Recovery, RecoveryPolicy},
+    transport::after,
+};
+
+/// After this time the journal is read anew.
+const ONE_RECOVERY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A recovery begins again after this time at most.
+const LONGEST_PAUSE_OF_RECOVERY: Duration = Duration::from_secs(60);
+
+/// What the handler is called with.
+pub(super) enum Outcome {
+    Charged(JournalEntry),
+    Other(Recovered),
+}
+
+/// A result that is to be handled, at the first try or again.
+pub(super) struct Task {
+    result: Recovered,
+    failures: u32,
+    due: Instant,
+    /// The handler has returned: only the end of the entry is missing.
+    is_handled: bool,
+}
+
+pub(super) struct Worker<S> {
+    engine: Arc<Engine>,
+    journal: Journal,
+    policy: DeliveryPolicy,
+    stop: Pin<Box<Fuse<S>>>,
+    phase: Phase,
+    /// By the ids of their entries.
+    tasks: BTreeMap<String, Task>,
+    /// What was handled of each entry that is not charged: the next recovery returns it again.
+    reported: HashMap<String, String>,
+    failed_recoveries: u32,
+    delivered: u64,
+}
+
+enum Phase {
+    Recovering {
+        recovery: Recovery,
+        begun: Instant,
+    },
+    /// Until the next recovery begins.
+    Pausing {
+        until: Instant,
+    },
+    /// Others may recover. What is due is handled once more.
+    Ending,
+}
+
+/// What a wait ended with.
+enum Wake {
+    Stopped,
+    Recovered(Result<Option<Recovered>, PaymentError>),
+    Due,
+}
+
+impl<S: Future<Output = ()>> Worker<S> {
+    pub(super) fn new(engine: Arc<Engine>, policy: DeliveryPolicy, stop: S) -> Result<Self, PaymentError> {
+        policy.check()?;
+        let begun = engine.transport().now();
+        let recovery = Recovery::new(engine.clone(), recovery_policy(policy))?;
+        Ok(Self {
+            journal: engine.required_journal()?.clone(),
+            engine,
+            policy,
+            stop: Box::pin(stop.fuse()),
+            phase: Phase::Recovering { recovery, begun },
+            tasks: BTreeMap::new(),
+            reported: HashMap::new(),
+            failed_recoveries: 0,
+            delivered: 0,
+        })
+    }
+
+    /// The next result that the handler is called with; `None` at the end.
+    pub(super) async fn next(&mut self) -> Option<Task> {
+        loop {
+            if !self.is_ending() && (self.stop.as_mut().now_or_never().is_some() || self.engine.is_closed()) {
+                self.end();
+            }
+            if let Some(task) = self.due() {
+                match self.prepared(task).await {
+                    Some(task) => return Some(task),
+                    None => continue,
+                }
+            }
+            if self.is_ending() {
+                return None;
+            }
+            match self.wake().await {
+                Wake::Stopped => self.end(),
+                Wake::Recovered(Ok(Some(recovered))) => self.add(recovered),
+                Wake::Recovered(ended) => self.pause(ended.err()),
+                Wake::Due => self.begin_again(),
+            }
+        }
+    }
+
+    /// What the handler did. A payment that was delivered is finished in the journal.
+    pub(super) async fn handled(&mut self, mut task: Task, result: Result<(), String>) {
+        match result {
+            Ok(()) => {
+                task.is_handled = true;
+                self.finish(task).await;
+            }
+            Err(problem) if is_charged(&task.result) => self.failed(task, "a payment was not delivered", problem),
+            Err(problem) => self.failed(task, "a result of the recovery could not be handled", problem),
+        }
+    }
+
+    pub(super) async fn summary(&mut self) -> DeliverySummary {
+        let journal = self.journal.clone();
+        let left_open = match on_disk(&self.engine, move || journal.unfinished().collect()).await {
+            Ok(left_open) => Some(left_open),
+            Err(error) => {
+                record(Level::WARN, "the journal could not be read", None, None, Some(error.to_string()));
+                None
+            }
+        };
+        let summary = DeliverySummary { delivered: self.delivered, left_open };
+        record(Level::INFO, "the delivery of payments ended", None, None, Some(summary.to_string()));
+        summary
+    }
+
+    fn is_ending(&self) -> bool {
+        matches!(self.phase, Phase::Ending)
+    }
+
+    /// Waits for a result, a repetition that is due, or the stop, which comes first.
+    async fn wake(&mut self) -> Wake {
+        let until = match &self.phase {
+            Phase::Pausing { until } => Some(*until),
+            Phase::Recovering { .. } | Phase::Ending => None,
+        };
+        let until = self.tasks.values().map(|task| task.due).chain(until).min();
+        let mut timer = until.map(|moment| self.engine.transport().sleep_until(moment));
+        let mut next = pin!(async {
+            match &self.phase {
+                Phase::Recovering { recovery, .. } => Wake::Recovered(recovery.next().await),
+                Phase::Pausing { .. } | Phase::Ending => {
+                    self.engine.closed().await;
+                    Wake::Stopped
+                }
+            }
+        });
+        let stop = &mut self.stop;
+        poll_fn(|cx| {
+            if stop.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Wake::Stopped);
+            }
+            if let Poll::Ready(wake) = next.as_mut().poll(cx) {
+                return Poll::Ready(wake);
+            }
+            let is_due = timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_ready());
+            if is_due { Poll::Ready(Wake::Due) } else { Poll::Pending }
+        })
+        .await
+    }
+
+    /// Adds a result. One that is being repeated already may come again, from the next recovery.
+    fn add(&mut self, result: Recovered) {
+        let id = id_of(&result).to_owned();
+        if is_charged(&result) {
+            if self.tasks.get(&id).is_some_and(|known| is_charged(&known.result)) {
+                return;
+            }
+        } else {
+            let what = what(&result);
+            if self.reported.insert(id.clone(), what.clone()).as_ref() == Some(&what) {
+                return;
+            }
+        }
+        let due = self.engine.transport().now();
+        self.tasks.insert(id, Task { result, failures: 0, due, is_handled: false });
+    }
+
+    fn due(&mut self) -> Option<Task> {
+        let now = self.engine.transport().now();
+        let due = self.tasks.iter().filter(|(_, task)| task.due <= now);
+        let id = due.min_by_key(|(_, task)| task.due)?.0.clone();
+        self.tasks.remove(&id)
+    }
+
+    /// The task, if the handler is to be called. Not where only the end of its entry is missing, and not where the result is no longer
+    /// true: a person or another program has finished the payment, or it was charged after all.
+    async fn prepared(&mut self, task: Task) -> Option<Task> {
+        let Recovered::Payment { entry } = &task.result else { return Some(task) };
+        if task.is_handled {
+            self.finish(task).await;
+            return None;
+        }
+        let (journal, payment) = (self.journal.clone(), entry.payment.clone());
+        match on_disk(&self.engine, move || journal.entry(&payment)).await {
+            Ok(Some(entry)) if !entry.is_finished && is_as_final(&task.result, &entry) => Some(task),
+            Ok(_) => {
+                record(Level::INFO, "a payment was finished elsewhere", Some(what(&task.result)), None, None);
+                None
+            }
+            Err(error) => {
+                self.failed(task, "a payment was not delivered", error.to_string());
+                None
+            }
+        }
+    }
+
+    async fn finish(&mut self, task: Task) {
+        if let Recovered::Payment { entry } = &task.result
+            && is_charged(&task.result)
+        {
+            let (journal, id) = (self.journal.clone(), entry.id.clone());
+            match on_disk(&self.engine, move || journal.finish(&id)).await {
+                Ok(()) => self.delivered += 1,
+                Err(error) => self.failed(task, "a delivered payment could not be finished", error.to_string()),
+            }
+        }
+    }
+
+    /// Repeats it, after a pause that doubles. At the end there is no next time.
+    fn failed(&mut self, mut task: Task, message: &'static str, problem: String) {
+        let pause = self.pause_after(task.failures, self.policy.longest_pause);
+        record(Level::WARN, message, Some(what(&task.result)), Some(pause), Some(problem));
+        if !self.is_ending() {
+            task.failures = task.failures.saturating_add(1);
+            task.due = after(self.engine.transport().now(), pause);
+            self.tasks.insert(id_of(&task.result).to_owned(), task);
+        }
+    }
+
+    fn pause_after(&self, failures: u32, longest: Duration) -> Duration {
+        self.policy.first_pause.saturating_mul(2_u32.saturating_pow(failures)).min(longest)
+    }
+
+    /// The recovery has ended: at its deadline, or by an error, which says nothing about a payment.
+    fn pause(&mut self, error: Option<PaymentError>) {
+        if self.engine.is_closed() {
+            return self.end();
+        }
+        let now = self.engine.transport().now();
+        let lived = match &self.phase {
+            Phase::Recovering { begun, .. } => now.saturating_duration_since(*begun),
+            Phase::Pausing { .. } | Phase::Ending => Duration::ZERO,
+        };
+        if error.is_none() || lived > LONGEST_PAUSE_OF_RECOVERY {
+            self.failed_recoveries = 0;
+        }
+        let longest = LONGEST_PAUSE_OF_RECOVERY.min(self.policy.longest_pause);
+        let pause = self.pause_after(self.failed_recoveries, longest);
+        self.failed_recoveries = self.failed_recoveries.saturating_add(1);
+        if let Some(error) = error {
+            let message = "the recovery failed, and begins again";
+            record(Level::WARN, message, None, Some(pause), Some(error.to_string()));
+        }
+        self.phase = Phase::Pausing { until: after(now, pause) };
+    }
+
+    /// Begins the next recovery, when the pause is over.
+    fn begin_again(&mut self) {
+        let now = self.engine.transport().now();
+        if !matches!(self.phase, Phase::Pausing { until } if until <= now) {
+            return;
+        }
+        match Recovery::new(self.engine.clone(), recovery_policy(self.policy)) {
+            Ok(recovery) => self.phase = Phase::Recovering { recovery, begun: now },
+            Err(error) => self.pause(Some(error)),
+        }
+    }
+
+    /// Lets others recover. What is charged and was not delivered is the next worker's; everything else would not come again.
+    fn end(&mut self) {
+        if let Phase::Recovering { recovery, .. } = std::mem::replace(&mut self.phase, Phase::Ending) {
+            // What had come to its end already.
+            while let Some(Ok(Some(recovered))) = recovery.next().now_or_never() {
+                self.add(recovered);
+            }
+            recovery.cancel();
+        }
+        let now = self.engine.transport().now();
+        self.tasks.retain(|_, task| task.is_handled || !is_charged(&task.result));
+        for task in self.tasks.values_mut() {
+            task.due = now;
+        }
+    }
+}
+
+/// No method, so that a worker can be spawned though its stop cannot be shared between threads.
+async fn on_disk<T: Send + 'static>(
+    engine: &Engine,
+    work: impl FnOnce() -> Result<T, PaymentError> + Send + 'static,
+) -> Result<T, PaymentError> {
+    let interrupted = || Err(PaymentError::unavailable("the journal was interrupted inside the SDK"));
+    run_blocking(engine.transport(), work).await.unwrap_or_else(interrupted)
+}
+
+impl Task {
+    /// What the handler is called with.
+    pub(super) fn outcome(&self) -> Outcome {
+        match &self.result {
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => Outcome::Charged((**entry).clone()),
+            other => Outcome::Other(other.clone()),
+        }
+    }
+}
+
+fn recovery_policy(policy: DeliveryPolicy) -> RecoveryPolicy {
+    RecoveryPolicy::default()
+        .with_interval(policy.interval)
+        .with_at_once(policy.at_once)
+        .with_deadline(ONE_RECOVERY)
+        .with_follow_new(true)
+}
+
+fn is_charged(result: &Recovered) -> bool {
+    matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Charged)
+}
+
+/// Whether a result is still the last word on its entry: a rejected payment may be charged by now.
+fn is_as_final(result: &Recovered, entry: &JournalEntry) -> bool {
+    is_charged(result) || entry.state != JournalState::Charged
+}
+
+fn id_of(result: &Recovered) -> &str {
+    match result {
+        Recovered::Payment { entry } => &entry.id,
+        Recovered::Unreadable { id, .. } => id,
+    }
+}
+
+/// A result in a log line.
+fn what(result: &Recovered) -> String {
+    match result {
+        Recovered::Payment { entry } => {
+            let order = entry.payment.order_number.as_deref().unwrap_or(&entry.id);
+            let note = entry.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+            format!("payment {order}{note}, {:?}", entry.state)
+        }
+        Recovered::Unreadable { id, why } => format!("the journal's file {id} {why}"),
+    }
+}
+
+/// Logs a result that no handler wants.
+pub(super) fn record_unhandled(result: &Recovered) {
+    let (level, reason) = match result {
+        Recovered::Payment { entry } if entry.state == JournalState::Rejected => (Level::INFO, entry.reason.clone()),
+        Recovered::Payment { entry } => (Level::WARN, entry.reason.clone()),
+        Recovered::Unreadable { .. } => (Level::WARN, None),
+    };
+    record(level, "a payment is not to be delivered", Some(what(result)), None, reason);
+}
+
+fn record(
+    level: Level,
+    message: &'static str,
+    result: Option<String>,
+    pause: Option<Duration>,
+    detail: Option<String>,
+) {
+    let pause_ms = pause.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+    let what = What::Delivery { level, message, result, pause_ms, detail };
+    Event { call: running_call(), endpoint: "deliver", order: None, what }.record();
+}
