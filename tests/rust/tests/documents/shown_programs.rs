@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 33] = [
+const FILES: [(&str, &str); 36] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -26,6 +26,9 @@ const FILES: [(&str, &str); 33] = [
     ("bindings/swift/README.md", "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("docs/checkout.md", "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/journal.md", "tests/rust/tests/documents/programs/mod.rs"),
+    ("examples/axum/src/", "examples/axum/tests/shops/main.rs"),
+    ("examples/axum/tests/shops/direct.rs", "examples/axum/tests/shops/direct.rs"),
+    ("examples/axum/tests/shops/shop.rs", "examples/axum/tests/shops/shop.rs"),
     (
         "examples/kotlin/checkout/src/main/",
         "examples/kotlin/checkout/src/test/kotlin/dev/kassa/checkout/CheckoutTest.kt",
@@ -58,7 +61,7 @@ const FILES: [(&str, &str); 33] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 57] = [
+const BLOCKS: [(&str, &str, usize, &str); 58] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 11, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -85,6 +88,7 @@ const BLOCKS: [(&str, &str, usize, &str); 57] = [
     ("docs/events.md", "json", 25, "server/src/http/examples.rs"),
     ("docs/finipay.md", "json", 2, "core/src/config/dialect/tests.rs"),
     ("docs/finipay.md", "sh", 1, "needs an account at the gateway"),
+    ("docs/frameworks/axum.md", "sh", 2, "needs a server, or an account at the gateway"),
     ("docs/frameworks/celery.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/django.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/fastapi.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
