@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 36] = [
+const FILES: [(&str, &str); 37] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
@@ -55,6 +55,7 @@ const FILES: [(&str, &str); 36] = [
     ("examples/swift/server-shop/Sources/", "examples/swift/server-shop/Tests/ServerShopTests/ShopTests.swift"),
     ("sandbox/README.md", "sandbox/src/lib.rs"),
     ("server/packaging/Caddyfile", "server/tests/program/proxies.rs"),
+    ("server/packaging/compose.demo.yaml", "server/openapi-tests/tests/test_compose_demo.py"),
     ("server/packaging/compose.sandbox.yaml", "server/tests/program/compose.rs"),
     ("server/packaging/compose.yaml", "server/tests/program/compose.rs"),
     ("server/packaging/nginx", "server/tests/program/proxies.rs"),
@@ -81,7 +82,7 @@ const BLOCKS: [(&str, &str, usize, &str); 58] = [
     ("docs/certify.md", "sh", 1, "scripts/shops/certify"),
     ("docs/certify.md", "yaml", 1, "needs a runner of GitHub's"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
-    ("docs/compose.md", "sh", 2, "needs Docker and an image"),
+    ("docs/compose.md", "sh", 3, "needs Docker and an image"),
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/tests.rs"),
     ("docs/dialect.md", "python", 1, "bindings/python/tests/test_docs.py"),
     ("docs/elqr.md", "python", 1, "bindings/python/tests/test_docs.py"),
