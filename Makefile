@@ -108,6 +108,7 @@ wheel: ## The Python wheels, stripped, tried in fresh environments of every CPyt
 	scripts/python/build-wheel
 	scripts/python/build-sandbox-wheel
 	scripts/python/build-server-wheel
+	scripts/python/try-quick-start $${CARGO_TARGET_DIR:-target}/wheels
 
 sdist: ## The Python source distribution, built and installed by pip
 	@scripts/ci/ensure-tools cargo cc python3
