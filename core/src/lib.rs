@@ -115,7 +115,7 @@ uniffi::setup_scaffolding!();
 #[doc(hidden)]
 pub mod _calls {
     pub use crate::{
-        ffi::call::{AsyncCall, Completion, CompletionCode, Running, spawn},
+        ffi::call::{AsyncCall, Completion, CompletionCode, Running, Untaken, spawn},
         pipeline::log::as_call,
         transport::calling_thread::CallingThread,
     };

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use kassa::_calls::{CallingThread, Completion, Running, as_call};
+use kassa::_calls::{CallingThread, Completion, CompletionCode, Running, Untaken, as_call};
 
 use crate::memory::Memory;
 
@@ -15,17 +15,24 @@ const PENDING: i64 = -1;
 /// Waits as long as the call takes.
 const WITHOUT_END: u64 = u64::MAX;
 
-/// A call between two waits for it.
-struct Waiting {
-    // Dropped first: the thread lends its network to the next caller.
-    call: Running,
-    thread: CallingThread,
-    log: u64,
+/// A call that has begun, and that its caller has nothing of yet.
+enum Waiting {
+    /// Between two waits for it.
+    GoesOn {
+        // Dropped first: the thread lends its network to the next caller.
+        call: Running,
+        thread: CallingThread,
+        log: u64,
+    },
+    /// The caller's memory has what it ended with. The caller may be interrupted before it reads that.
+    Complete(Untaken),
 }
 
 impl Waiting {
     fn wait(&mut self, milliseconds: u64) -> Option<Completion> {
-        let Self { call, thread, log } = self;
+        let Self::GoesOn { call, thread, log } = self else {
+            return Some(Completion::new(CompletionCode::Defect, b"the call is complete".to_vec()));
+        };
         as_call(*log, || match milliseconds {
             WITHOUT_END => Some(thread.run(call)),
             _ => thread.run_for(call, Duration::from_millis(milliseconds)),
@@ -37,8 +44,9 @@ impl Waiting {
 /// number. Its log events come back under the number `log`; 0 where nobody listens.
 ///
 /// Below zero it goes on. `waiting` is then the address of eight bytes that say so, and the next `kassa_call` with them waits on; or
-/// [`kassa_call_end`] gives it up. They are zeros before the first wait, and after the end. Otherwise the memory has what the call ended
-/// with, and this is its status (`Memory::write`).
+/// [`kassa_call_end`] gives it up. Otherwise the memory has what the call ended with, and this is its status (`Memory::write`). The eight
+/// bytes are zeros before the first wait, and after the end; unless the status says that the completion is to be received: then they are
+/// zeros after [`kassa_call_received`], or after [`kassa_call_end`] where nobody receives it.
 ///
 /// # Safety
 /// There is that much memory, 16 bytes at least, initialised and used by nobody else; the objects that a call names are handed over
@@ -60,48 +68,72 @@ pub unsafe extern "C" fn kassa_call(
     let completion = if before == 0 {
         let call = match memory.read(length) {
             Ok(call) => call,
-            Err(completion) => return memory.write(completion),
+            Err(completion) => return memory.write(completion).0,
         };
         let thread = if call.is_query() { CallingThread::that_drives() } else { CallingThread::that_waits() };
-        let mut waiting = Waiting { call: call.begin(), thread, log };
+        let mut waiting = Waiting::GoesOn { call: call.begin(), thread, log };
         let completion = waiting.wait(milliseconds);
         if completion.is_none() {
             // SAFETY: as above.
-            unsafe { place.write_unaligned(Box::into_raw(Box::new(waiting)) as u64) };
+            unsafe { put(place, waiting) };
         }
         completion
     } else {
-        // SAFETY: ownership. What is not zero there came from `Box::into_raw` above; it stays in its place until the call is over.
+        // SAFETY: ownership. What is not zero there came from `put`; it stays in its place until the call is over.
         let completion = unsafe { &mut *(before as usize as *mut Waiting) }.wait(milliseconds);
         if completion.is_some() {
             // SAFETY: as the caller says of the eight bytes; they give their call back once.
-            unsafe { end(place) };
+            drop(unsafe { take(place) });
         }
         completion
     };
-    completion.map_or(PENDING, |completion| memory.write(completion))
+    let Some(completion) = completion else { return PENDING };
+    let (status, untaken) = memory.write(completion);
+    if let Some(untaken) = untaken {
+        // SAFETY: as above.
+        unsafe { put(place, Waiting::Complete(untaken)) };
+    }
+    status
 }
 
-/// Gives a call up that goes on.
+/// The caller has what the call ended with.
+///
+/// # Safety
+/// These are the eight bytes of a [`kassa_call`], which nobody else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_call_received(waiting: u64) {
+    // SAFETY: as the caller says.
+    drop(unsafe { take(waiting as usize as *mut u64) });
+}
+
+/// Gives a call up that goes on, or that is complete and received by nobody.
 ///
 /// # Safety
 /// These are the eight bytes of a [`kassa_call`], which nobody else uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_call_end(waiting: u64) {
     // SAFETY: as the caller says.
-    unsafe { end(waiting as usize as *mut u64) };
+    let given_up = unsafe { take(waiting as usize as *mut u64) };
+    if let Some(Waiting::Complete(untaken)) = given_up {
+        untaken();
+    }
 }
 
 /// # Safety
-/// As of [`kassa_call_end`].
-unsafe fn end(place: *mut u64) {
-    // SAFETY: ownership. What is not zero there came from `Box::into_raw`; zeros take its place before it is dropped.
+/// These are the eight bytes of a [`kassa_call`], which nobody else uses. They are zeros.
+unsafe fn put(place: *mut u64, waiting: Waiting) {
+    // SAFETY: exclusive access, as the caller says.
+    unsafe { place.write_unaligned(Box::into_raw(Box::new(waiting)) as u64) };
+}
+
+/// # Safety
+/// These are the eight bytes of a [`kassa_call`], which nobody else uses.
+unsafe fn take(place: *mut u64) -> Option<Waiting> {
+    // SAFETY: ownership. What is not zero there came from `put`; zeros take its place before it is given away.
     unsafe {
         let waiting = place.read_unaligned();
         place.write_unaligned(0);
-        if waiting != 0 {
-            drop(Box::from_raw(waiting as usize as *mut Waiting));
-        }
+        (waiting != 0).then(|| *Box::from_raw(waiting as usize as *mut Waiting))
     }
 }
 
@@ -110,8 +142,8 @@ mod tests {
     use std::sync::Arc;
 
     use kassa::{
-        _calls::AsyncCall, Credentials, Gateway, GatewayConfig, MbankPaymentCreated, PayForm, PaymentError, QrImage,
-        QrPayment,
+        _calls::AsyncCall, Credentials, Gateway, GatewayConfig, MbankPaymentCreated, PayForm, PaymentError, PaymentRef,
+        PollPolicy, QrImage, QrPayment, Verdict, WatchReport,
     };
 
     use super::*;
@@ -145,8 +177,11 @@ mod tests {
         /// The code and the value.
         fn end(&mut self) -> (i64, &[u8]) {
             let status = self.wait(WITHOUT_END);
+            assert_eq!(self.waiting != 0, status & 0x80 != 0);
+            // SAFETY: nobody else uses the eight bytes.
+            unsafe { kassa_call_received(&raw mut self.waiting as u64) };
             assert_eq!(self.waiting, 0);
-            (status & 0xff, &self.memory[..(status >> 8) as usize])
+            (status & 0x7f, &self.memory[..(status >> 8) as usize])
         }
 
         fn is_wiped(&self) -> bool {
@@ -218,6 +253,26 @@ mod tests {
                 assert_eq!(Arc::strong_count(&gateway), 1);
             }
         }
+    }
+
+    /// As where Ctrl-C is pressed while the last wait comes to its end.
+    #[test]
+    fn a_report_that_was_not_received_comes_again() {
+        let (fake, gateway) = gateway();
+        Caller::new(pay(&gateway), 2000).end();
+        fake.charge("order-1").unwrap();
+        let watch = gateway.watch(PaymentRef::mbank("order-1", 100), PollPolicy::default()).unwrap();
+        let watch = Arc::new(watch);
+        let next = || Caller::new(message(AsyncCall::WatchNext { watch: watch.clone() }), 2000);
+
+        let mut interrupted = next();
+        assert!(interrupted.wait(WITHOUT_END) > 0 && interrupted.waiting != 0);
+        // SAFETY: nobody else uses the eight bytes.
+        unsafe { kassa_call_end(&raw mut interrupted.waiting as u64) };
+        assert_eq!(interrupted.waiting, 0);
+
+        assert!(matches!(read(next().end().1), Some(WatchReport::Status { verdict: Verdict::Charged { .. }, .. })));
+        assert_eq!(read::<Option<WatchReport>>(next().end().1), None);
     }
 
     #[test]

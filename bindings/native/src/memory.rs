@@ -4,13 +4,16 @@
 //! Addresses and lengths have 64 bits on every machine, as the JVM's `long`. Numbers in messages begin with the highest byte, as
 //! UniFFI's do.
 
-use kassa::_calls::{AsyncCall, Completion};
+use kassa::_calls::{AsyncCall, Completion, Untaken};
 
 /// The number and the status of a completion in a queue, before its value.
 const HEAD: usize = 16;
 
 /// The address and the capacity of a value that is elsewhere.
 const ADDRESS: usize = 16;
+
+/// In a status, beside the code: the library has to hear whether the caller received the completion.
+const IS_TO_BE_RECEIVED: i64 = 0x80;
 
 /// Memory of the caller's, for the time of one call into the library.
 pub struct Memory<'a> {
@@ -35,16 +38,17 @@ impl Memory<'_> {
         call
     }
 
-    /// Writes what a call ended with, and answers with its status: the code in the lowest byte, the length of the value in the others.
-    /// A value that is longer than all of the memory is left where it is, for [`free`], and its address is written.
-    pub fn write(&mut self, completion: Completion) -> i64 {
+    /// Writes what a call ended with, and answers with its status: the code in the lower seven bits of the lowest byte, in the highest one
+    /// whether there is something to do where nobody receives it, and the length of the value in the other bytes. A value that is longer
+    /// than all of the memory is left where it is, for [`kassa_free`], and its address is written.
+    pub fn write(&mut self, completion: Completion) -> (i64, Option<Untaken>) {
         let status = status(&completion);
         self.put(completion.value, self.bytes.len());
-        status
+        (status, completion.untaken)
     }
 
     /// Adds a completion of a queue, behind its number and its status. It is given back where there is not enough memory left.
-    pub fn add(&mut self, number: u64, completion: Completion) -> Result<(), Completion> {
+    pub fn add(&mut self, number: u64, completion: Completion) -> Result<Option<Untaken>, Completion> {
         let longest = self.bytes.len() - HEAD;
         let size = if completion.value.len() > longest { ADDRESS } else { completion.value.len() };
         if self.bytes.len() - self.written < HEAD + size {
@@ -55,7 +59,7 @@ impl Memory<'_> {
             self.written += 8;
         }
         self.put(completion.value, longest);
-        Ok(())
+        Ok(completion.untaken)
     }
 
     /// How much was written.
@@ -78,7 +82,8 @@ impl Memory<'_> {
 }
 
 fn status(completion: &Completion) -> i64 {
-    (completion.value.len() as i64) << 8 | completion.code as i64
+    let receipt = if completion.untaken.is_some() { IS_TO_BE_RECEIVED } else { 0 };
+    (completion.value.len() as i64) << 8 | receipt | completion.code as i64
 }
 
 /// Frees a value that was longer than the caller's memory.
@@ -124,10 +129,20 @@ mod tests {
     }
 
     #[test]
+    fn a_status_says_what_is_to_be_received() {
+        let mut once = completion(&[7; 3]);
+        once.untaken = Some(Box::new(|| {}));
+        let mut bytes = [0; 20];
+        let (status, untaken) = memory(&mut bytes).write(once);
+        assert_eq!(status, 3 << 8 | 0x80 | 1);
+        assert!(untaken.is_some());
+    }
+
+    #[test]
     fn a_value_may_be_as_long_as_the_memory() {
         for length in [0, 1, 20] {
             let mut bytes = [0; 20];
-            assert_eq!(memory(&mut bytes).write(completion(&vec![7; length])), (length as i64) << 8 | 1);
+            assert_eq!(memory(&mut bytes).write(completion(&vec![7; length])).0, (length as i64) << 8 | 1);
             assert_eq!(bytes.iter().filter(|byte| **byte == 7).count(), length);
         }
     }
@@ -135,7 +150,7 @@ mod tests {
     #[test]
     fn a_longer_value_goes_by_its_address() {
         let mut bytes = [0; 20];
-        assert_eq!(memory(&mut bytes).write(completion(&[7; 21])), 21 << 8 | 1);
+        assert_eq!(memory(&mut bytes).write(completion(&[7; 21])).0, 21 << 8 | 1);
         // SAFETY: the value is freed below, once.
         unsafe {
             let (value, address, capacity) = elsewhere(&bytes, 21);
@@ -151,7 +166,7 @@ mod tests {
         assert!(memory.add(1, completion(&[])).is_ok());
         assert!(memory.add(2, completion(&[7; 35])).is_ok());
         assert_eq!(memory.written(), 16 + 16 + 35);
-        let given_back = memory.add(3, completion(&[8; 18])).unwrap_err();
+        let given_back = memory.add(3, completion(&[8; 18])).err().unwrap();
         assert_eq!(given_back.value, [8; 18]);
         assert_eq!(memory.written(), 16 + 16 + 35, "nothing is written of it");
         assert!(memory.add(3, completion(&[8; 17])).is_ok());

@@ -1,7 +1,8 @@
 //! Asynchronous calls: asyncio and other event loops, coroutines of the JVM, tasks of Swift.
 //!
 //! A call runs on the core's threads, and its completion goes to a queue. A signal tells the queue's listener, who then takes all
-//! completions that are there.
+//! completions that are there, and hands each to its caller. A caller can stop waiting at any moment until it has the completion: it then
+//! gives the call up, and a report goes to the next call, as if it had never been taken.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,9 +10,12 @@ use std::{
     time::Duration,
 };
 
-use kassa::_calls::{AsyncCall, Completion, Running, as_call, spawn};
+use kassa::_calls::{AsyncCall, Completion, Running, Untaken, as_call, spawn};
 
-use crate::{completions::Queue, memory::Memory};
+use crate::{
+    completions::{GivenUp, Queue},
+    memory::Memory,
+};
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +25,7 @@ type Function = extern "C" fn(context: u64);
 
 /// The completions of one listener.
 pub struct Completions {
-    queue: Queue<Arc<Call>, Completion>,
+    queue: Queue<Arc<Call>, Completion, Untaken>,
     signal: Signal,
     /// Fork safety: a child must not touch what belongs to its parent's threads.
     process: u32,
@@ -196,7 +200,21 @@ pub unsafe extern "C" fn kassa_take(queue: u64, memory: u64, capacity: u64, mill
     if is_more { -memory.written() } else { memory.written() }
 }
 
-/// Gives a call up. Nothing is heard of it afterwards.
+/// The caller of this call has its completion. Needed where the status says so ([`Memory::write`]), and does nothing elsewhere.
+///
+/// # Safety
+/// The queue is one of [`kassa_queue_new`] that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_received(queue: u64, number: u64) {
+    // SAFETY: as the caller says.
+    let completions = unsafe { shared(queue) };
+    if completions.process == std::process::id() {
+        drop(completions.queue.received(number));
+    }
+}
+
+/// Gives a call up whose completion nobody receives any more, whether it goes on, is complete, or is taken. Nothing is heard of it
+/// afterwards. Its completion may still come out of [`kassa_take`] on another thread, which began before: it is nobody's then.
 ///
 /// # Safety
 /// The queue is one of [`kassa_queue_new`] that was not freed.
@@ -207,14 +225,20 @@ pub unsafe extern "C" fn kassa_cancel(queue: u64, number: u64) {
     if completions.process != std::process::id() {
         return;
     }
-    match completions.queue.give_up(number) {
-        (Some(call), _) => call.give_up(),
-        (_, Some(completion)) => completion.give_back(),
-        _ => {}
+    if let Some(given_up) = completions.queue.give_up(number) {
+        end(given_up);
     }
 }
 
-/// Ends listening, and gives all calls up that go on.
+fn end(given_up: GivenUp<Arc<Call>, Completion, Untaken>) {
+    match given_up {
+        GivenUp::GoingOn(call) => call.give_up(),
+        GivenUp::Complete(completion) => completion.give_back(),
+        GivenUp::Taken(untaken) => untaken(),
+    }
+}
+
+/// Ends listening, and gives all calls up.
 ///
 /// # Safety
 /// The queue is one of [`kassa_queue_new`], and is given once. No other thread uses it, not even asleep in [`kassa_take`].
@@ -226,11 +250,5 @@ pub unsafe extern "C" fn kassa_queue_free(queue: u64) {
         std::mem::forget(completions);
         return;
     }
-    for call in completions.queue.give_all_up() {
-        call.give_up();
-    }
-    completions.queue.take(|_, completion| {
-        completion.give_back();
-        Ok(())
-    });
+    completions.queue.give_all_up().into_iter().for_each(end);
 }

@@ -357,6 +357,109 @@ def test_a_task_that_is_cancelled_when_the_report_has_come_loses_none(
     assert len(raw.requests) == 1
 
 
+def test_report_for_a_cancelled_task_is_the_nexts(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task is cancelled and not woken yet when the loop takes its report."""
+    raw.answers(CHARGED)
+    tasks: list[asyncio.Task[kassa.WatchReport]] = []
+    completions: Any = _boundary._Completions  # pyright: ignore[reportPrivateUsage]
+    heard = completions._heard
+
+    def cancelled_and_heard(self: object) -> None:
+        while tasks:
+            tasks.pop().cancel()
+        heard(self)
+
+    monkeypatch.setattr(completions, "_heard", cancelled_and_heard)
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250)) as watch:
+            task = asyncio.create_task(anext(watch))
+            tasks.append(task)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert isinstance(await anext(watch), kassa.Charged)
+            with pytest.raises(StopAsyncIteration):
+                await anext(watch)
+
+    asyncio.run(flow())
+    assert len(raw.requests) == 1
+
+
+def test_ctrl_c_at_the_end_of_a_call_keeps_report(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core's function returns with the report, and Python runs the signal's handler before it goes on."""
+    raw.answers(CHARGED)
+    boundary: Any = _boundary
+    call = boundary._call
+
+    def interrupted(*arguments: int) -> int:
+        monkeypatch.setattr(_boundary, "_call", call)
+        while call(*arguments) < 0:
+            pass
+        raise KeyboardInterrupt
+
+    with raw.gateway() as gateway:
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250))
+        monkeypatch.setattr(_boundary, "_call", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(watch)
+        assert isinstance(next(watch), kassa.Charged)
+        assert list(watch) == []
+    assert len(raw.requests) == 1
+
+
+def test_second_ctrl_c_leaves_no_call_behind(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one ends the wait, and the second one comes before the call is given up."""
+    raw.answers(CHARGED)
+    boundary: Any = _boundary
+    call, end = boundary._call, boundary._call_end
+
+    def interrupted(*arguments: int) -> int:
+        longest = 0
+        assert call(*arguments[:4], longest, arguments[5]) < 0
+        raise KeyboardInterrupt
+
+    def interrupted_again(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with raw.gateway() as gateway:
+        monkeypatch.setattr(_boundary, "_call", interrupted)
+        monkeypatch.setattr(_boundary, "_call_end", interrupted_again)
+        with pytest.raises(KeyboardInterrupt):
+            gateway.provider_status("o-1", kassa.Provider.MBANK)
+        monkeypatch.setattr(_boundary, "_call", call)
+        monkeypatch.setattr(_boundary, "_call_end", end)
+        gateway.provider_status("o-2", kassa.Provider.MBANK)
+    assert b"o-2" in raw.requests[-1]
+
+
+def test_payment_result_without_receiver_is_logged(
+    raw: RawGateway, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    raw.answers(CREATED)
+    tasks: list[asyncio.Task[kassa.CardPaymentCreated]] = []
+    completions: Any = _boundary._Completions  # pyright: ignore[reportPrivateUsage]
+    heard = completions._heard
+
+    def heard_and_cancelled(self: object) -> None:
+        heard(self)
+        while tasks:
+            tasks.pop().cancel()
+
+    monkeypatch.setattr(completions, "_heard", heard_and_cancelled)
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway:
+            task = asyncio.create_task(gateway.create_card_payment(card_payment()))
+            tasks.append(task)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    with caplog.at_level("WARNING", "kassa"):
+        asyncio.run(flow())
+    assert any("nobody waits for it any more" in record.message for record in caplog.records)
+    assert len(raw.requests) == 1
+
+
 def test_a_cancelled_task_loses_no_report(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CHARGED))

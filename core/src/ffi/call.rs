@@ -18,7 +18,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     Callback, CardPayment, Checkout, CheckoutStates, Gateway, MbankPayment, MegapayPayment, PayForm, PaymentError,
-    PaymentRef, Provider, QrPayment, Recovery, ReturnRedirect, StatusWatch, UniFfiTag, transport::runtime,
+    PaymentRef, Provider, QrPayment, Recovery, ReturnRedirect, StatusWatch, UniFfiTag,
+    operations::{
+        Operation,
+        mbank_confirm::MbankConfirm,
+        megapay::{MegapayCheck, MegapayPay},
+    },
+    pipeline::log::{Event, What, running_call},
+    transport::runtime,
 };
 
 /// A call with its arguments. The value that it is answered with is the return type of the method that it is named after.
@@ -74,14 +81,17 @@ pub enum AsyncCall {
 /// A call that is under way.
 pub type Running = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
+/// What to do where nobody receives a completion.
+pub type Untaken = Box<dyn FnOnce() + Send>;
+
 /// The end of a call.
 pub struct Completion {
     /// How it ended.
     pub code: CompletionCode,
     /// The answer; the error; or, for a defect, a text.
     pub value: Vec<u8>,
-    /// What to do where nobody comes to take it: what comes once, such as a report, is given back then.
-    pub untaken: Option<Box<dyn FnOnce() + Send>>,
+    /// What to do where nobody receives it: what comes once, such as a report, is given back then.
+    pub untaken: Option<Untaken>,
 }
 
 /// How a call ended. The numbers are those of UniFFI's call status.
@@ -144,14 +154,21 @@ impl AsyncCall {
 
     async fn run(self) -> Completion {
         match self {
-            Self::CreateCardPayment { gateway, payment } => result(gateway.create_card_payment(payment).await),
+            Self::CreateCardPayment { gateway, payment } => {
+                let order = Some(payment.order_number.as_str().into());
+                paid::<CardPayment, _>(order, gateway.create_card_payment(payment).await)
+            }
             Self::PaymentStatus { gateway, gateway_number, language } => {
                 result(gateway.payment_status(&gateway_number, language.as_deref()).await)
             }
-            Self::CreateMbankPayment { gateway, payment } => result(gateway.create_mbank_payment(payment).await),
+            Self::CreateMbankPayment { gateway, payment } => {
+                let order = Some(payment.order_number.as_str().into());
+                paid::<MbankPayment, _>(order, gateway.create_mbank_payment(payment).await)
+            }
             Self::ConfirmMbankPayment { gateway, payment, otp } => {
                 let otp = Zeroizing::new(otp);
-                result(gateway.confirm_mbank_payment(&payment, &otp).await)
+                let order = payment.order_number.as_deref().map(Arc::from);
+                paid::<MbankConfirm, _>(order, gateway.confirm_mbank_payment(&payment, &otp).await)
             }
             Self::CreatePayForm { gateway, form } => result(gateway.create_pay_form(form).await),
             Self::ProviderStatus { gateway, order_number, provider } => {
@@ -188,10 +205,14 @@ impl AsyncCall {
                 result(next).or_back(recovered.map(|recovered| move || recovery.give_back(recovered)))
             }
             Self::CheckoutTokenWanted { checkout } => Completion::answer(checkout.token_wanted().await),
-            Self::CheckMegapay { gateway, payment } => result(gateway.check_megapay(payment).await),
+            Self::CheckMegapay { gateway, payment } => {
+                let order = Some(payment.order_number.as_str().into());
+                paid::<MegapayCheck, _>(order, gateway.check_megapay(payment).await)
+            }
             Self::PayByMegapay { gateway, payment, pin } => {
                 let pin = Zeroizing::new(pin);
-                result(gateway.pay_by_megapay(payment, &pin).await)
+                let order = Some(payment.order_number.as_str().into());
+                paid::<MegapayPay, _>(order, gateway.pay_by_megapay(payment, &pin).await)
             }
             Self::CheckoutStatesNext { states } => {
                 Completion::answer(states.next().await).or_back(Some(move || states.give_back()))
@@ -202,6 +223,14 @@ impl AsyncCall {
 
 fn result<T: Lower<UniFfiTag>>(result: Result<T, PaymentError>) -> Completion {
     result.map_or_else(Completion::error, Completion::answer)
+}
+
+/// The end of a call that moves money. If nobody receives it, that is logged, as where the caller gave up before the response.
+fn paid<O: Operation, T: Lower<UniFfiTag>>(order: Option<Arc<str>>, result: Result<T, PaymentError>) -> Completion {
+    use PaymentError::{OutcomeUnknown, Refused};
+    let was_sent = matches!(result, Ok(_) | Err(OutcomeUnknown { .. } | Refused { .. }));
+    let event = Event { call: running_call(), endpoint: O::ENDPOINT.name, order, what: What::NobodyWaits };
+    self::result(result).or_back(was_sent.then_some(move || event.record()))
 }
 
 impl Completion {

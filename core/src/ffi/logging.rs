@@ -267,10 +267,13 @@ mod tests {
         time::Duration,
     };
 
+    use futures_util::FutureExt as _;
+
     use super::*;
     use crate::{
         Provider,
-        testing::scripted::{Act, Scripted, call},
+        ffi::call::AsyncCall,
+        testing::scripted::{Act, Scripted, call, mbank_payment},
     };
 
     /// Sends on what it hears of the orders of one test: others of this process may log as well.
@@ -348,6 +351,8 @@ mod tests {
         of_call.map(|event| event.event.text.split(" endpoint").next().unwrap_or_default()).collect()
     }
 
+    const NOBODY_WAITS: &str = "the payment has its response, but nobody waits for it any more";
+
     /// One test, because all tests share what is kept.
     #[tokio::test(start_paused = true)]
     async fn events_stay_until_their_call_has_ended() {
@@ -370,9 +375,26 @@ mod tests {
         assert_eq!(take_log_events(vec![], vec![73]), TakenLogEvents { events: vec![], under_way: vec![73] });
         gateway.close().await;
         let taken = take_log_events(vec![71], vec![72, 73]);
-        assert_eq!(texts(&taken, 73), ["responded", "the payment has its response, but nobody waits for it any more"]);
+        assert_eq!(texts(&taken, 73), ["responded", NOBODY_WAITS]);
         assert_eq!(taken.events.len(), 2);
         assert!(taken.under_way.is_empty());
+
+        // Given up when they were answered, before the caller came to the answer, and before it received that.
+        let (gateway, _) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+        let mut paying = Box::pin(numbered(75, call(&gateway, "card_payment")));
+        assert!((&mut paying).now_or_never().is_none());
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        drop(paying);
+        let (gateway, payment) = (Arc::new(gateway), mbank_payment("o-76"));
+        let paying = AsyncCall::CreateMbankPayment { gateway: gateway.clone(), payment }.begin();
+        let completion = numbered(76, paying).await;
+        completion.give_back();
+        for call in [75, 76] {
+            let taken = take_log_events(vec![], vec![call]);
+            assert_eq!(texts(&taken, call), ["responded", NOBODY_WAITS]);
+            assert!(taken.under_way.is_empty());
+        }
+        assert!(take_log_events(vec![], vec![76]).events.is_empty());
 
         let (gateway, _) = Scripted::gateway(|_| Act::status("CHARGE"));
         numbered(74, gateway.provider_status("o-74", Provider::Cards)).await.unwrap();

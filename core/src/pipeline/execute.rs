@@ -187,6 +187,7 @@ async fn in_own_task<T: Send + 'static>(
     let (answer, waiting) = oneshot::channel();
     let (transport, request) = (call.attempts.transport.clone(), call.attempts.request.clone());
     let moves_money = call.effect().moves_money();
+    let waits_for = moves_money.then(|| call.clone());
     let task = transport.spawn(Box::pin(async move {
         let result = work.await;
         if answer.send(result).is_err() && moves_money {
@@ -197,5 +198,25 @@ async fn in_own_task<T: Send + 'static>(
         drop(counted);
     }));
     let running = RunningTask { request, task, moves_money };
-    waiting.await.map_err(|_| running.vanished())
+    let mut waiting = Waiting { answer: waiting, call: waits_for };
+    (&mut waiting.answer).await.map_err(|_| running.vanished())
+}
+
+/// Waits for the answer of a task. A payment's answer may be there, and its caller give up before it comes to it: that is logged as well.
+struct Waiting<T> {
+    answer: oneshot::Receiver<T>,
+    /// Of a payment.
+    call: Option<Arc<Call>>,
+}
+
+impl<T> Drop for Waiting<T> {
+    fn drop(&mut self) {
+        // From here on the task hears that nobody waits, and says so itself.
+        self.answer.close();
+        if let Some(call) = &self.call
+            && self.answer.try_recv().is_ok()
+        {
+            call.attempts.record_nobody_waits();
+        }
+    }
 }

@@ -50,8 +50,10 @@ mod sync {
     }
 }
 
-/// Each call is complete with ten times its number.
-type Queue = queue::Queue<(), u64>;
+use self::queue::GivenUp;
+
+/// Each call is complete with ten times its number, which is its receipt as well.
+type Queue = queue::Queue<(), u64, u64>;
 
 fn queue_of(calls: &[u64]) -> Arc<Queue> {
     let queue = Queue::default();
@@ -60,7 +62,7 @@ fn queue_of(calls: &[u64]) -> Arc<Queue> {
 }
 
 /// Takes one completion at a time, so that some are left over.
-fn one(taken: &mut Vec<u64>) -> impl FnMut(u64, u64) -> Result<(), u64> {
+fn one(taken: &mut Vec<u64>) -> impl FnMut(u64, u64) -> Result<Option<u64>, u64> {
     let mut is_full = false;
     move |number, completion| {
         if std::mem::replace(&mut is_full, true) {
@@ -68,7 +70,7 @@ fn one(taken: &mut Vec<u64>) -> impl FnMut(u64, u64) -> Result<(), u64> {
         }
         assert_eq!(completion, 10 * number);
         taken.push(number);
-        Ok(())
+        Ok(Some(completion))
     }
 }
 
@@ -129,25 +131,42 @@ fn a_sleeper_hears_of_calls_that_are_complete_at_once() {
     });
 }
 
+/// As the languages do it: the listener hands a completion to the caller that waits, and the caller stops waiting before it gives up.
 #[test]
-fn a_call_is_either_taken_or_given_up() {
+fn a_call_is_either_received_or_given_up() {
     model(|| {
         let queue = queue_of(&[1]);
+        let is_waiting = Arc::new(Mutex::new(true));
         let thread = completing(&queue, 1, Queue::wake);
         let cancelling = {
-            let queue = queue.clone();
-            thread::spawn(move || match queue.give_up(1) {
-                (Some(()), None) | (None, Some(10)) => 1,
-                (None, None) => 0,
-                _ => panic!("it cannot go on and be complete"),
+            let (queue, is_waiting) = (queue.clone(), is_waiting.clone());
+            thread::spawn(move || {
+                if !std::mem::replace(&mut *locked(&is_waiting), false) {
+                    return 0;
+                }
+                match queue.give_up(1) {
+                    Some(GivenUp::GoingOn(()) | GivenUp::Complete(10) | GivenUp::Taken(10)) => 1,
+                    _ => panic!("it is lost"),
+                }
             })
         };
-        let mut taken = Vec::new();
-        take_all(&queue, &mut taken);
+        let mut received = 0;
+        let mut listen = || {
+            let mut taken = Vec::new();
+            take_all(&queue, &mut taken);
+            for number in taken {
+                if std::mem::replace(&mut *locked(&is_waiting), false) {
+                    assert_eq!(queue.received(number), Some(10));
+                    received += 1;
+                }
+            }
+        };
+        listen();
         let given_up = cancelling.join().unwrap();
         thread.join().unwrap();
-        take_all(&queue, &mut taken);
-        assert_eq!(taken.len() + given_up, 1);
+        listen();
+        assert_eq!(received + given_up, 1);
+        assert!(queue.give_up(1).is_none(), "it has ended");
     });
 }
 
@@ -207,15 +226,14 @@ fn an_event_loop_hears_of_every_call_once() {
 }
 
 #[test]
-fn calls_of_a_listener_that_has_ended_are_complete_or_given_up() {
+fn calls_of_an_ended_listener_are_given_up() {
     model(|| {
         let queue = queue_of(&[1, 2]);
         let thread = completing(&queue, 1, Queue::wake);
         let given_up = queue.give_all_up().len();
+        assert_eq!(given_up, 2);
         thread.join().unwrap();
-        let mut complete = Vec::new();
-        take_all(&queue, &mut complete);
-        assert_eq!(complete.len() + given_up, 2);
+        assert!(!queue.take(|_, _| panic!("it was given up")));
         assert!(!queue.complete(2, 20), "it is given up, and needs no signal");
     });
 }

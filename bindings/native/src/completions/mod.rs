@@ -7,4 +7,4 @@ mod interleavings;
 mod queue;
 mod sync;
 
-pub use self::queue::Queue;
+pub use self::queue::{GivenUp, Queue};

@@ -1,4 +1,7 @@
-//! A queue of completions. Every call that begins in it ends once: it is taken with its completion, or given up.
+//! A queue of completions. Every call that begins in it ends once: its caller receives the completion, or it is given up.
+//!
+//! Between the two, a listener takes completions for all callers. A caller may give up after that, and only then is it known that nobody
+//! receives the completion; so the queue holds a receipt until one or the other happens.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -8,25 +11,33 @@ use std::{
 
 use super::sync::{Condvar, Mutex, MutexGuard};
 
-/// Calls by number: those that go on as `T`, and those that are complete with `C`.
-pub struct Queue<T, C> {
-    calls: Mutex<Calls<T, C>>,
+/// Calls by number: those that go on as `T`, those that are complete with `C`, and receipts `R` of those that are taken.
+pub struct Queue<T, C, R> {
+    calls: Mutex<Calls<T, C, R>>,
     is_complete: Condvar,
 }
 
-struct Calls<T, C> {
+struct Calls<T, C, R> {
     going_on: HashMap<u64, T>,
     complete: VecDeque<(u64, C)>,
+    taken: HashMap<u64, R>,
 }
 
-impl<T, C> Default for Queue<T, C> {
+/// What a call was when it was given up.
+pub enum GivenUp<T, C, R> {
+    GoingOn(T),
+    Complete(C),
+    Taken(R),
+}
+
+impl<T, C, R> Default for Queue<T, C, R> {
     fn default() -> Self {
-        let calls = Calls { going_on: HashMap::new(), complete: VecDeque::new() };
+        let calls = Calls { going_on: HashMap::new(), complete: VecDeque::new(), taken: HashMap::new() };
         Self { calls: Mutex::new(calls), is_complete: Condvar::default() }
     }
 }
 
-impl<T, C> Queue<T, C> {
+impl<T, C, R> Queue<T, C, R> {
     /// A call begins.
     pub fn begin(&self, number: u64, call: T) {
         self.calls().going_on.insert(number, call);
@@ -49,28 +60,41 @@ impl<T, C> Queue<T, C> {
         self.is_complete.notify_one();
     }
 
-    /// Gives a call up, complete or not. What it was is the caller's, to be dropped without the lock.
-    pub fn give_up(&self, number: u64) -> (Option<T>, Option<C>) {
+    /// Gives a call up, unless its completion was received. What it was is the caller's, to be dropped without the lock.
+    pub fn give_up(&self, number: u64) -> Option<GivenUp<T, C, R>> {
         let mut calls = self.calls();
         if let Some(call) = calls.going_on.remove(&number) {
-            return (Some(call), None);
+            return Some(GivenUp::GoingOn(call));
         }
-        let at = calls.complete.iter().position(|(other, _)| *other == number);
-        (None, at.and_then(|at| calls.complete.remove(at)).map(|(_, completion)| completion))
+        if let Some(receipt) = calls.taken.remove(&number) {
+            return Some(GivenUp::Taken(receipt));
+        }
+        let at = calls.complete.iter().position(|(other, _)| *other == number)?;
+        calls.complete.remove(at).map(|(_, completion)| GivenUp::Complete(completion))
     }
 
-    /// Gives all calls up that go on.
-    pub fn give_all_up(&self) -> Vec<T> {
-        self.calls().going_on.drain().map(|(_, call)| call).collect()
+    /// Gives all calls up.
+    pub fn give_all_up(&self) -> Vec<GivenUp<T, C, R>> {
+        let mut calls = self.calls();
+        let mut given_up: Vec<_> = calls.going_on.drain().map(|(_, call)| GivenUp::GoingOn(call)).collect();
+        given_up.extend(calls.complete.drain(..).map(|(_, completion)| GivenUp::Complete(completion)));
+        given_up.extend(calls.taken.drain().map(|(_, receipt)| GivenUp::Taken(receipt)));
+        given_up
     }
 
     /// Takes completions, the oldest first, as long as there is room for them. True where some are left; no signal is given for those.
-    pub fn take(&self, write: impl FnMut(u64, C) -> Result<(), C>) -> bool {
+    /// Writing one gives its receipt, where it has one.
+    pub fn take(&self, write: impl FnMut(u64, C) -> Result<Option<R>, C>) -> bool {
         taken(&mut self.calls(), write)
     }
 
+    /// The caller has the completion. Its receipt is to be dropped without the lock.
+    pub fn received(&self, number: u64) -> Option<R> {
+        self.calls().taken.remove(&number)
+    }
+
     /// The same, but first sleeps until there is one, though no longer than said.
-    pub fn wait(&self, longest: Duration, write: impl FnMut(u64, C) -> Result<(), C>) -> bool {
+    pub fn wait(&self, longest: Duration, write: impl FnMut(u64, C) -> Result<Option<R>, C>) -> bool {
         let calls = self.calls();
         let (mut calls, _) = self
             .is_complete
@@ -79,16 +103,22 @@ impl<T, C> Queue<T, C> {
         taken(&mut calls, write)
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls<T, C>> {
+    fn calls(&self) -> MutexGuard<'_, Calls<T, C, R>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn taken<T, C>(calls: &mut Calls<T, C>, mut write: impl FnMut(u64, C) -> Result<(), C>) -> bool {
+fn taken<T, C, R>(calls: &mut Calls<T, C, R>, mut write: impl FnMut(u64, C) -> Result<Option<R>, C>) -> bool {
     while let Some((number, completion)) = calls.complete.pop_front() {
-        if let Err(completion) = write(number, completion) {
-            calls.complete.push_front((number, completion));
-            return true;
+        match write(number, completion) {
+            Ok(None) => {}
+            Ok(Some(receipt)) => {
+                calls.taken.insert(number, receipt);
+            }
+            Err(completion) => {
+                calls.complete.push_front((number, completion));
+                return true;
+            }
         }
     }
     false

@@ -43,6 +43,11 @@ impl Listener {
         assert!(message.iter().all(|byte| *byte == 0));
     }
 
+    fn received(&self, number: u64) {
+        // SAFETY: the queue is not freed yet.
+        unsafe { kassa_received(self.0, number) };
+    }
+
     fn cancel(&self, number: u64) {
         // SAFETY: the queue is not freed yet.
         unsafe { kassa_cancel(self.0, number) };
@@ -58,6 +63,7 @@ impl Listener {
             while let Some((head, values)) = rest.split_at_checked(16) {
                 let [number, status] = [0, 8].map(|at| u64::from_be_bytes(head[at..][..8].try_into().unwrap()));
                 let length = (status >> 8) as usize;
+                let code = status & 0x7f;
                 let value = if length > capacity - 16 {
                     rest = &values[16..];
                     // SAFETY: the value is freed here, once.
@@ -71,7 +77,7 @@ impl Listener {
                     rest = &values[length..];
                     values[..length].to_vec()
                 };
-                assert_eq!(taken.insert(number, (status & 0xff, value)), None, "it is taken twice");
+                assert_eq!(taken.insert(number, (code, value)), None, "it is taken twice");
             }
             assert!(rest.is_empty());
             if written >= 0 {
@@ -173,27 +179,64 @@ extern "C" fn tell(sender: u64) {
     let _ = sender.send(());
 }
 
+/// A watch of a payment that is charged: it has one report.
+fn watch_with_one_report(taking: &Listener) -> (kassa::FakeGateway, Arc<kassa::StatusWatch>) {
+    let (fake, gateway) = gateway();
+    taking.submit(1, pay(&gateway));
+    taking.hear(2000, 1);
+    taking.received(1);
+    fake.charge("order-1").unwrap();
+    let watch = gateway.watch(PaymentRef::mbank("order-1", 100), PollPolicy::default()).unwrap();
+    (fake, Arc::new(watch))
+}
+
+fn next(watch: &Arc<kassa::StatusWatch>) -> Vec<u8> {
+    message(AsyncCall::WatchNext { watch: watch.clone() })
+}
+
+fn is_charged(value: &[u8]) -> bool {
+    matches!(read(value), Some(WatchReport::Status { verdict: Verdict::Charged { .. }, .. }))
+}
+
 #[test]
 fn a_report_that_was_not_taken_goes_to_the_next_call() {
     let give_up: [fn(Listener); 2] = [|listener| listener.cancel(1), drop];
     for give_up in give_up {
-        let (fake, gateway) = gateway();
         let taking = Listener::that_sleeps();
-        taking.submit(1, pay(&gateway));
-        taking.hear(2000, 1);
-        fake.charge("order-1").unwrap();
-        let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 100), PollPolicy::default()).unwrap());
-        let next = || message(AsyncCall::WatchNext { watch: watch.clone() });
-
+        let (_fake, watch) = watch_with_one_report(&taking);
         let (sender, is_complete) = mpsc::channel::<()>();
         let listener = Listener::that_is_called(tell, std::ptr::from_ref(Box::leak(Box::new(sender))) as u64);
-        listener.submit(1, next());
+        listener.submit(1, next(&watch));
         is_complete.recv().unwrap();
         give_up(listener);
 
-        taking.submit(2, next());
-        let report: Option<WatchReport> = read(&taking.hear(2000, 1)[&2].1);
-        assert!(matches!(report, Some(WatchReport::Status { verdict: Verdict::Charged { .. }, .. })), "{report:?}");
+        taking.submit(2, next(&watch));
+        assert!(is_charged(&taking.hear(2000, 1)[&2].1));
+    }
+}
+
+/// The listener has it in its memory, and its caller stops waiting before it comes there.
+#[test]
+fn unreceived_report_goes_to_the_next_call() {
+    let give_up: [fn(Listener); 2] = [|listener| listener.cancel(1), drop];
+    for give_up in give_up {
+        let taking = Listener::that_sleeps();
+        let (_fake, watch) = watch_with_one_report(&taking);
+        let listener = Listener::that_sleeps();
+        listener.submit(1, next(&watch));
+        listener.hear(2000, 1);
+        give_up(listener);
+
+        taking.submit(2, next(&watch));
+        assert!(is_charged(&taking.hear(2000, 1)[&2].1));
+        taking.received(2);
+        taking.cancel(2);
+        taking.submit(3, next(&watch));
+        assert_eq!(
+            read::<Option<WatchReport>>(&taking.hear(2000, 1)[&3].1),
+            None,
+            "it was received, and does not come again"
+        );
     }
 }
 

@@ -4,6 +4,9 @@ A blocking call runs on its own thread, without the GIL; for a query, that threa
 runs on the core's threads. An event loop (asyncio, and those of `_schedulers`) takes its completion from a queue: the core
 makes the loop's file descriptor readable when the queue is no longer empty.
 
+A completion may have come when its caller stops waiting, by a cancellation or Ctrl-C. Until the caller has it, the call can be
+given up, and what comes once, such as a report, goes to the next call.
+
 No Python runs on the core's threads, except on Windows, so none of them waits for the GIL, or meets an interpreter that is
 being taken down, which ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
 
@@ -35,6 +38,8 @@ _LOOK_EVERY_MILLISECONDS = 20
 # Any other thread returns to fetch log events only.
 _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
+# In a status, beside the code: the core has to hear whether the caller received the completion.
+_IS_TO_BE_RECEIVED = 0x80
 
 _PAIR = Struct(">QQ")
 _SIGNAL: Any = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
@@ -47,9 +52,11 @@ def _function(name: str, arguments: int, answer: Any = None) -> Any:
 
 _call = _function("call", 6, ctypes.c_int64)
 _call_end = _function("call_end", 1)
+_call_received = _function("call_received", 1)
 _queue_new = _function("queue_new", 3, ctypes.c_uint64)
 _submit = _function("submit", 5)
 _take = _function("take", 4, ctypes.c_int64)
+_received = _function("received", 2)
 _cancel = _function("cancel", 2)
 _queue_free = _function("queue_free", 1)
 _free = _function("free", 2)
@@ -108,9 +115,11 @@ def _keep(memory: _Memory) -> None:
         _memories.append(memory)
 
 
-def call(message: bytes, log: _logs.CallLog | None) -> Completion:
+def call(write: Callable[[], bytes], log: _logs.CallLog | None) -> Completion:
     """Makes a call on this thread, and waits for its end."""
-    length, number, longest = len(message), 0 if log is None else log.number, _longest_stay(log)
+    number, longest = 0 if log is None else log.number, _longest_stay(log)
+    message = write()
+    length = len(message)
     memory = _memory_for(message)
     memory.write(message)
     status = -1
@@ -118,11 +127,17 @@ def call(message: bytes, log: _logs.CallLog | None) -> Completion:
         while (status := _call(memory.address, memory.size, length, number, longest, memory.waiting)) < 0:
             if log is not None and log.is_due():
                 _logs.look((log,))
-        return status & 0xFF, memory.value(0, status >> 8, memory.size)[0]
-    finally:
-        if status < 0:
-            _call_end(memory.waiting)
+        value = memory.value(0, status >> 8, memory.size)[0]
+        if status & _IS_TO_BE_RECEIVED:
+            _call_received(memory.waiting)
+    except BaseException:
+        # Also where the call has ended, and Ctrl-C came before its completion.
+        _call_end(memory.waiting)
+        # Not where a second Ctrl-C came before: the next call with this memory would go on with this one.
         _keep(memory)
+        raise
+    _keep(memory)
+    return status & 0x7F, value
 
 
 def _longest_stay(log: _logs.CallLog | None) -> int:
@@ -131,22 +146,20 @@ def _longest_stay(log: _logs.CallLog | None) -> int:
     return _FOREVER if log is None else _LOOK_FOR_EVENTS_EVERY_MILLISECONDS
 
 
-async def submit(
-    loop: Any, message: bytes, log: _logs.CallLog | None, keep: Callable[[Completion], None] | None = None
-) -> Completion:
-    """Makes a call, and waits in the loop that runs until it has ended. Cancelling it gives the call up; what had come by then
-    is kept, where somebody keeps it."""
+async def submit(loop: Any, write: Callable[[], bytes], log: _logs.CallLog | None) -> Completion:
+    """Makes a call, and waits in the loop that runs until it has ended. Cancelling it gives the call up."""
     completions = _completions_of(loop)
     waiting = loop.create_future()
-    number = completions.submit(message, waiting, log)
+    number = completions.submit(write, waiting, log)
     try:
         with _log_timer.looks(loop, log):
-            completion: Completion = await waiting
-        return completion
+            code, value = await waiting
     except BaseException:
-        if not completions.forget(number) and keep is not None:
-            keep(waiting.result())
+        completions.give_up(number)
         raise
+    if code & _IS_TO_BE_RECEIVED:
+        completions.received(number)
+    return code & 0x7F, value
 
 
 class _Completions:
@@ -180,24 +193,28 @@ class _Completions:
         _by_context[context] = weakref.ref(loop), self
         weakref.finalize(loop, _end_being_called, self._queue, context).atexit = False
 
-    def submit(self, message: bytes, waiting: Any, log: _logs.CallLog | None) -> int:
-        """Hands a call over. What waits gets its completion."""
+    def submit(self, write: Callable[[], bytes], waiting: Any, log: _logs.CallLog | None) -> int:
+        """Hands a call over. What waits gets its completion. The message is written when nothing else can fail: the core has to
+        get it, because it has shares of objects in it."""
         number = next(self._numbers)
-        self._waiting[number] = waiting
+        message = write()
         memory = _memory_for(message)
         memory.write(message)
+        self._waiting[number] = waiting
         _submit(self._queue, number, 0 if log is None else log.number, memory.address, len(message))
         _keep(memory)
         return number
 
-    def forget(self, number: int) -> bool:
-        """Gives a call up; False if it has ended. A greenlet that a fork has copied is ended in the child, too, where the call
-        is the parent's."""
-        if self._waiting.pop(number, None) is None:
-            return False
+    def received(self, number: int) -> None:
+        """The caller has the completion."""
+        _received(self._queue, number)
+
+    def give_up(self, number: int) -> None:
+        """Gives a call up, also where its completion has come and nobody has received it. A greenlet that a fork has copied is
+        ended in the child, too, where the call is the parent's."""
+        self._waiting.pop(number, None)
         if self.process == os.getpid():
             _cancel(self._queue, number)
-        return True
 
     def _heard(self) -> None:
         if self._descriptor is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
+from functools import partial
 from typing import Any
 
 from . import _boundary, _codec, _logs, _schedulers
@@ -12,11 +12,10 @@ from ._core import raise_error, read
 class Operation:
     """A call that takes time: how its message is written, and its answer is read."""
 
-    __slots__ = ("_answer", "comes_once", "message")
+    __slots__ = ("_answer", "message")
 
-    def __init__(self, name: str, answer: str | None, *, comes_once: bool = False) -> None:
+    def __init__(self, name: str, answer: str | None) -> None:
         self._answer = answer
-        self.comes_once = comes_once
         self.message: Any = getattr(_codec.tables, f"call_{name}")
         """Makes the message, from the core's object and the arguments. The core gets a share of the object with it."""
 
@@ -45,11 +44,11 @@ VERIFY_RETURN = Operation("VerifyReturn", "Verdict")
 FINISH = Operation("Finish", None)
 CLOSE = Operation("Close", None)
 CLOSE_WITHIN = Operation("CloseWithin", "bool")
-WATCH_NEXT = Operation("WatchNext", "?WatchReport", comes_once=True)
+WATCH_NEXT = Operation("WatchNext", "?WatchReport")
 WATCH_OUTCOME = Operation("WatchOutcome", "?Verdict")
-RECOVERY_NEXT = Operation("RecoveryNext", "?Recovered", comes_once=True)
+RECOVERY_NEXT = Operation("RecoveryNext", "?Recovered")
 CHECKOUT_TOKEN_WANTED = Operation("CheckoutTokenWanted", "bool")
-CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState", comes_once=True)
+CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
 
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
@@ -69,24 +68,14 @@ async def ask(operation: Operation, target: Any, *arguments: Any) -> Any:
     return await _ask(_schedulers.running_loop(), operation, target, arguments)
 
 
-# What comes once, such as a report, and had come when the wait for it was cancelled: the next one who asks gets it.
-_left: weakref.WeakKeyDictionary[Any, list[_boundary.Completion]] = weakref.WeakKeyDictionary()
-
-
 async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
     """Waits in a loop; without one, on this thread."""
-    keep = None
-    if operation.comes_once and loop is not None:
-        left = _left.setdefault(target, [])
-        if left:
-            return operation.answer(left.pop(0))
-        keep = left.append
-    message = operation.message(target, *arguments)
+    write = partial(operation.message, target, *arguments)
     log = _logs.begin()
     try:
         if loop is None:
-            return operation.answer(_boundary.call(message, log))
-        return operation.answer(await _boundary.submit(loop, message, log, keep))
+            return operation.answer(_boundary.call(write, log))
+        return operation.answer(await _boundary.submit(loop, write, log))
     finally:
         if log is not None:
             _logs.end(log)

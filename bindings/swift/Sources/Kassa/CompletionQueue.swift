@@ -10,12 +10,15 @@ struct Completion: Sendable {
 
     let code: Code
     let value: Data
+    /// The core has to hear that a task received it: what comes once, such as a report, goes to the next call otherwise.
+    let isToBeReceived: Bool
 }
 
 /// The core's queue of completed calls, one for the process, and the tasks that wait for their calls.
 ///
 /// A call may complete on one thread while its task is cancelled on another. Only the one that removes the call from `waiting` resumes
-/// the task, so each task is resumed exactly once.
+/// the task, so each task is resumed exactly once. It also tells the core which of the two has happened: the completion may be here
+/// already when the task is cancelled, and is then given back.
 ///
 /// Unchecked, because the compiler does not see that the lock guards everything that changes.
 final class CompletionQueue: @unchecked Sendable {
@@ -64,7 +67,7 @@ final class CompletionQueue: @unchecked Sendable {
         message.withUnsafeMutableBytes { kassa_submit(queue, number, 0, $0.address, UInt64($0.count)) }
     }
 
-    /// Drops a call, unless it is complete or not submitted yet.
+    /// Gives a call up, unless its task has the completion, or it is not submitted yet.
     private func cancel(_ number: UInt64) {
         let task = lock.withLock {
             waiting[number]?.isSubmitted == true ? waiting.removeValue(forKey: number)?.task : nil
@@ -83,12 +86,16 @@ final class CompletionQueue: @unchecked Sendable {
                 let written = kassa_take(queue, memory.address, UInt64(memory.count), 0)
                 areMoreWaiting = written < 0
                 var completions = CompletionReader(memory: memory, end: Int(written.magnitude))
-                while let (number, completion) = completions.next() {
-                    // Nobody waits for a call that was cancelled meanwhile.
-                    lock.withLock { waiting.removeValue(forKey: number) }?.task.resume(returning: completion)
-                }
+                while let (number, completion) = completions.next() { resumeTask(of: number, completion) }
             }
         }
+    }
+
+    /// Nobody waits for a call that was cancelled meanwhile: `cancel` gives its completion back.
+    private func resumeTask(of number: UInt64, _ completion: Completion) {
+        guard let task = lock.withLock({ waiting.removeValue(forKey: number)?.task }) else { return }
+        task.resume(returning: completion)
+        if completion.isToBeReceived { kassa_received(queue, number) }
     }
 }
 
@@ -109,8 +116,9 @@ private struct CompletionReader {
     mutating func next() -> (number: UInt64, completion: Completion)? {
         guard offset < end else { return nil }
         let (number, status) = (readInteger(), readInteger())
-        let code = Completion.Code(rawValue: UInt8(truncatingIfNeeded: status)) ?? .defect
-        return (number, Completion(code: code, value: readValue(of: Int(status >> 8))))
+        let code = Completion.Code(rawValue: UInt8(status & 0x7f)) ?? .defect
+        let value = readValue(of: Int(status >> 8))
+        return (number, Completion(code: code, value: value, isToBeReceived: status & 0x80 != 0))
     }
 
     private mutating func readValue(of length: Int) -> Data {

@@ -28,6 +28,29 @@ import Testing
         #expect(try await gateway.providerStatus("order-1", provider: .mbank).status != .charged)
     }
 
+    /// Completions are taken for many tasks at once, so that some are cancelled between that and their turn.
+    @Test func aTaskThatIsCancelledAtAnyMomentLosesNoReport() async throws {
+        let fake = try FakeGateway()
+        let payment = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 100, comment: "tea")
+        let created = try await fake.gateway.createMbankPayment(payment)
+        _ = try fake.charge("order-1")
+        let lost = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<5000 {
+                let watch = try fake.gateway.watch(created.payment)
+                group.addTask {
+                    let asking = Task { try await watch.next() }
+                    for _ in 0..<number % 50 { await Task.yield() }
+                    asking.cancel()
+                    let isReceived = (try? await asking.value) != nil
+                    guard case .status(.charged)? = try await watch.next() else { return !isReceived }
+                    return isReceived
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(lost == 0, "lost, or received twice")
+    }
+
     /// The memory for completions holds many of the short ones, one of the longer ones, and only the address of the longest.
     @Test(arguments: [100, 3000, 4000, 5000, 200_000]) func answersOfEveryLengthComeWhole(_ length: Int) async throws {
         let it = try Loopback(

@@ -247,7 +247,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
      *   [PaymentException.Unauthorized] or [PaymentException.Misconfigured] if further queries are useless
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun next(): WatchReport? = runBlocking { core.next() }
+    public fun next(): WatchReport? = blocking { core.next(it) }
 
     /**
      * The verdict that ended the watch; **null if it was cancelled**, which says nothing about the payment. It polls until then, and can
@@ -256,7 +256,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
      * @throws PaymentException as [next] does
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun outcome(): Verdict? = runBlocking { core.outcome() }
+    public fun outcome(): Verdict? = blocking { core.outcome(it) }
 
     /** Makes the next query due at once, for example when the payer has just come back. Any thread may call it. */
     public fun checkNow(): Unit = core.checkNow()
@@ -302,7 +302,7 @@ public class BlockingRecovery internal constructor(private val core: RecoveryCor
      *   of them says anything about a payment
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun nextRecovered(): Recovered? = runBlocking { core.next() }
+    public fun nextRecovered(): Recovered? = blocking { core.next(it) }
 
     /**
      * The remaining results, as for [nextRecovered]: another iterator continues where this one stopped. It throws the same exceptions,

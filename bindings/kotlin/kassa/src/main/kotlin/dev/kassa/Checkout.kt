@@ -11,6 +11,7 @@ import java.util.concurrent.Executor
 import java.util.function.Supplier
 import dev.kassa.internal.AsyncCall
 import dev.kassa.internal.FfiConverterTypeCheckoutState
+import dev.kassa.internal.Receipt
 import dev.kassa.internal.await
 import dev.kassa.internal.readOptional
 import dev.kassa.internal.Checkout as CoreCheckout
@@ -65,7 +66,7 @@ public class Checkout private constructor(private val serverUrl: String, interna
      */
     public val states: Flow<CheckoutState> = flow {
         calling { core.states() }.use { states ->
-            while (true) emit(onDefault { next(states) } ?: break)
+            while (true) emit(awaited { next(states, it) } ?: break)
         }
     }
 
@@ -196,8 +197,8 @@ public class Checkout private constructor(private val serverUrl: String, interna
         calling { core.stop() }
     }
 
-    private suspend fun next(states: CoreCheckoutStates): CheckoutState? = calling {
-        await(AsyncCall.CheckoutStatesNext(states)) { answer ->
+    private suspend fun next(states: CoreCheckoutStates, receipt: Receipt): CheckoutState? = calling {
+        await(AsyncCall.CheckoutStatesNext(states), receipt) { answer ->
             answer.readOptional { FfiConverterTypeCheckoutState.read(it).toKassa() }
         }
     }

@@ -84,7 +84,7 @@ internal class DeliveryWorker(
         var next: Deferred<Result<Recovered?>>? = null
         try {
             while (!isStopped) {
-                val waiting = next ?: async(start = CoroutineStart.UNDISPATCHED) { attempt { onDefault { recovery.next() } } }
+                val waiting = next ?: async(start = CoroutineStart.UNDISPATCHED) { attempt { awaited { recovery.next(it) } } }
                 next = waiting
                 val due = tasks.values.filter { it.isReported }.minByOrNull { it.due }
                 val result = withinTime<Result<Recovered?>>(due) {

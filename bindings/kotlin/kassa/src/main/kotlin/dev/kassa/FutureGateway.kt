@@ -1,9 +1,6 @@
 package dev.kassa
 
-import kotlinx.coroutines.CoroutineDispatcher
-import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.future.future
 import kotlinx.coroutines.runInterruptible
 import java.util.concurrent.CompletableFuture
 import kotlin.time.Duration
@@ -40,42 +37,42 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
         this(GatewayConfig(baseUrl, credentials), journal)
 
     override fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
-        promise { core.createCardPayment(payment).await() }
+        promise { core.createCardPayment(payment).await(it) }
 
     override fun paymentStatus(gatewayNumber: String, language: String?): CompletableFuture<StatusReport> =
-        promise { core.paymentStatus(gatewayNumber, language).await() }
+        promise { core.paymentStatus(gatewayNumber, language).await(it) }
 
     override fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =
-        promise { core.createMbankPayment(payment).await() }
+        promise { core.createMbankPayment(payment).await(it) }
 
     override fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
-        promise { core.confirmMbankPayment(payment, otp).await() }
+        promise { core.confirmMbankPayment(payment, otp).await(it) }
 
     override fun checkMegapay(payment: MegapayPayment): CompletableFuture<MegapayChecked> =
-        promise { core.checkMegapay(payment).await() }
+        promise { core.checkMegapay(payment).await(it) }
 
     override fun payByMegapay(payment: MegapayPayment, pin: String): CompletableFuture<MegapayAccepted> =
-        promise { core.payByMegapay(payment, pin).await() }
+        promise { core.payByMegapay(payment, pin).await(it) }
 
-    override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form).await() }
+    override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form).await(it) }
 
     override fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =
-        promise { core.providerStatus(orderNumber, provider).await() }
+        promise { core.providerStatus(orderNumber, provider).await(it) }
 
-    override fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment).await() }
+    override fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment).await(it) }
 
-    override fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment).await() }
+    override fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment).await(it) }
 
     override fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
-        promise { core.qrStatus(transactionId).await() }
+        promise { core.qrStatus(transactionId).await(it) }
 
-    override fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment).await() }
+    override fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment).await(it) }
 
     override fun verifyCallback(callback: Callback, payment: PaymentRef): CompletableFuture<Verdict> =
-        promise { core.verifyCallback(callback, payment).await() }
+        promise { core.verifyCallback(callback, payment).await(it) }
 
     override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict> =
-        promise { core.verifyReturn(redirect, payment).await() }
+        promise { core.verifyReturn(redirect, payment).await(it) }
 
     @Throws(PaymentException::class)
     override fun watch(payment: PaymentRef, policy: PollPolicy): FutureStatusWatch =
@@ -183,12 +180,12 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
      * Marks an entry of the journal as finished, by its id, as [Journal.finish] does. A [PaymentException] in its future is
      * [PaymentException.Misconfigured] if the gateway has no journal, and otherwise as for [Journal.finish].
      */
-    public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id).await() }.thenApply { null }
+    public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id).await(it) }.thenApply { null }
 
-    override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close().await() }.thenApply { null }
+    override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close().await(it) }.thenApply { null }
 
     /** The same as [close] with a timeout, without blocking. */
-    public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout).await() }
+    public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout).await(it) }
 
     /** The same, for Java. */
     public fun closeAndWait(timeout: java.time.Duration): CompletableFuture<Boolean> = closeAndWait(timeout.toKotlinDuration())
@@ -239,13 +236,13 @@ public class FutureStatusWatch internal constructor(private val core: WatchCore)
      * [PaymentException.DeadlineExpired] if the payment was still pending at the deadline, [PaymentException.Unauthorized] or
      * [PaymentException.Misconfigured] if further queries are useless.
      */
-    public fun next(): CompletableFuture<WatchReport?> = promise { core.next() }
+    public fun next(): CompletableFuture<WatchReport?> = promise { core.next(it) }
 
     /**
      * The verdict that ended the watch, or an exception as for [next]; **null if it was cancelled**, which says nothing about the
      * payment. It polls until then, and can be called again afterwards.
      */
-    public fun outcome(): CompletableFuture<Verdict?> = promise { core.outcome() }
+    public fun outcome(): CompletableFuture<Verdict?> = promise { core.outcome(it) }
 
     /** Makes the next query due at once, for example when the payer has just come back. */
     public fun checkNow(): Unit = core.checkNow()
@@ -309,7 +306,7 @@ public class FutureRecovery internal constructor(private val core: RecoveryCore)
      * }
      * ```
      */
-    public fun nextRecovered(): CompletableFuture<Recovered?> = promise { core.next() }
+    public fun nextRecovered(): CompletableFuture<Recovered?> = promise { core.next(it) }
 
     /** Stops asking, and lets others recover: there is no next end. */
     public fun cancel(): Unit = core.close()
@@ -320,6 +317,3 @@ public class FutureRecovery internal constructor(private val core: RecoveryCore)
     /** The class name only, not its progress. */
     override fun toString(): String = "FutureRecovery()"
 }
-
-private fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend () -> T): CompletableFuture<T> =
-    CoroutineScope(on).future { call() }

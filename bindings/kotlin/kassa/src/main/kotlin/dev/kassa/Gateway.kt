@@ -55,40 +55,40 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
         this(GatewayConfig(baseUrl, credentials), journal)
 
     override suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
-        onDefault { core.createCardPayment(payment).await() }
+        awaited { core.createCardPayment(payment).await(it) }
 
     override suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
-        onDefault { core.paymentStatus(gatewayNumber, language).await() }
+        awaited { core.paymentStatus(gatewayNumber, language).await(it) }
 
     override suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
-        onDefault { core.createMbankPayment(payment).await() }
+        awaited { core.createMbankPayment(payment).await(it) }
 
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
-        onDefault { core.confirmMbankPayment(payment, otp).await() }
+        awaited { core.confirmMbankPayment(payment, otp).await(it) }
 
-    override suspend fun checkMegapay(payment: MegapayPayment): MegapayChecked = onDefault { core.checkMegapay(payment).await() }
+    override suspend fun checkMegapay(payment: MegapayPayment): MegapayChecked = awaited { core.checkMegapay(payment).await(it) }
 
     override suspend fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted =
-        onDefault { core.payByMegapay(payment, pin).await() }
+        awaited { core.payByMegapay(payment, pin).await(it) }
 
-    override suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form).await() }
+    override suspend fun createPayForm(form: PayForm): PayFormCreated = awaited { core.createPayForm(form).await(it) }
 
     override suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
-        onDefault { core.providerStatus(orderNumber, provider).await() }
+        awaited { core.providerStatus(orderNumber, provider).await(it) }
 
-    override suspend fun createQrImage(payment: QrPayment): QrImage = onDefault { core.createQrImage(payment).await() }
+    override suspend fun createQrImage(payment: QrPayment): QrImage = awaited { core.createQrImage(payment).await(it) }
 
-    override suspend fun createQrData(payment: QrPayment): QrData = onDefault { core.createQrData(payment).await() }
+    override suspend fun createQrData(payment: QrPayment): QrData = awaited { core.createQrData(payment).await(it) }
 
-    override suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId).await() }
+    override suspend fun qrStatus(transactionId: String): StatusReport = awaited { core.qrStatus(transactionId).await(it) }
 
-    override suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment).await() }
+    override suspend fun check(payment: PaymentRef): Verdict = awaited { core.check(payment).await(it) }
 
     override suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
-        onDefault { core.verifyCallback(callback, payment).await() }
+        awaited { core.verifyCallback(callback, payment).await(it) }
 
     override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
-        onDefault { core.verifyReturn(redirect, payment).await() }
+        awaited { core.verifyReturn(redirect, payment).await(it) }
 
     override fun watch(payment: PaymentRef, policy: PollPolicy): StatusWatch {
         core.watch(payment, policy) // what cannot be asked is refused now, not when it is collected
@@ -189,7 +189,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
         core.recover(policy).close() // what cannot be recovered is refused now, not when it is collected
         return flow {
             core.recover(policy).use { recovery ->
-                while (true) emit(onDefault { recovery.next() } ?: break)
+                while (true) emit(awaited { recovery.next(it) } ?: break)
             }
         }
     }
@@ -237,12 +237,12 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]
      */
-    public suspend fun finish(id: String): Unit = onDefault { core.finish(id).await() }
+    public suspend fun finish(id: String): Unit = awaited { core.finish(id).await(it) }
 
-    override suspend fun closeAndWait(): Unit = onDefault { core.close().await() }
+    override suspend fun closeAndWait(): Unit = awaited { core.close().await(it) }
 
     /** The same as [close] with a timeout, suspending. */
-    public suspend fun closeAndWait(timeout: Duration): Boolean = onDefault { core.closeWithin(timeout).await() }
+    public suspend fun closeAndWait(timeout: Duration): Boolean = awaited { core.closeWithin(timeout).await(it) }
 
     override fun close(): Unit = core.closeBlocking()
 

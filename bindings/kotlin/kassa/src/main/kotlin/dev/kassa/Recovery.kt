@@ -10,7 +10,8 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.AsyncCall
 import dev.kassa.internal.FfiConverterTypeRecovered
-import dev.kassa.internal.Repeated
+import dev.kassa.internal.Receipt
+import dev.kassa.internal.await
 import dev.kassa.internal.readOptional
 import dev.kassa.internal.RecoveryPolicy as CoreRecoveryPolicy
 import dev.kassa.internal.Recovered as CoreRecovered
@@ -84,18 +85,18 @@ public sealed class Recovered : Serializable {
 
 /** One recovery of the core's, with this package's values. Another one may recover once it has ended or is closed. */
 internal class RecoveryCore(private val core: CoreRecovery) : AutoCloseable {
-    private val results = Repeated(AsyncCall.RecoveryNext(core)) { answer ->
-        answer.readOptional { FfiConverterTypeRecovered.read(it).toKassa() }
-    }
-
     @Volatile
     private var isClosed = false
 
-    suspend fun next(): Recovered? = try {
-        if (isClosed) null else calling { results.next() }
+    suspend fun next(receipt: Receipt): Recovered? = try {
+        if (isClosed) null else calling { nextOf(core, receipt) }
     } catch (error: IllegalStateException) {
         // Closed in between: the core's object is gone. A cancelled coroutine is another thing.
         if (isClosed && error !is CancellationException) null else throw error
+    }
+
+    private suspend fun nextOf(core: CoreRecovery, receipt: Receipt) = await(AsyncCall.RecoveryNext(core), receipt) { answer ->
+        answer.readOptional { FfiConverterTypeRecovered.read(it).toKassa() }
     }
 
     /** Whoever is waiting is told that there is nothing more, and with the object goes the lock. */

@@ -35,7 +35,7 @@ public class StatusWatch internal constructor(private val running: Running) {
      */
     public val reports: Flow<WatchReport> = flow {
         running.use { watch ->
-            while (true) emit(onDefault { watch.next() } ?: break)
+            while (true) emit(awaited { watch.next(it) } ?: break)
         }
     }
 
@@ -45,7 +45,7 @@ public class StatusWatch internal constructor(private val running: Running) {
      *
      * @throws PaymentException as collecting does
      */
-    public suspend fun outcome(): Verdict? = running.use { onDefault { it.outcome() } }
+    public suspend fun outcome(): Verdict? = running.use { watch -> awaited { watch.outcome(it) } }
 
     /** Makes the next query due at once, for example when the payer has just come back. Without a running collection it does nothing. */
     public fun checkNow(): Unit = running.checkNow()

@@ -23,7 +23,9 @@ internal class TokenRenewal(private val core: CoreCheckout) {
         }
     }
 
-    private suspend fun isTokenWanted() = calling { await(AsyncCall.CheckoutTokenWanted(core)) { FfiConverterBoolean.read(it) } }
+    private suspend fun isTokenWanted() = awaited { receipt ->
+        calling { await(AsyncCall.CheckoutTokenWanted(core), receipt) { FfiConverterBoolean.read(it) } }
+    }
 
     fun stop() = scope.cancel()
 

@@ -6,6 +6,8 @@ import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
 import dev.kassa.testing.FakeGateway
+import kotlinx.coroutines.Runnable
+import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.api.parallel.Isolated
 import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
 
@@ -40,6 +43,26 @@ class LogTest {
         assertEquals(LogLevel.DEBUG, event.level)
         assertTrue("logged-1" in event.text && "http_status=200" in event.text, event.text)
         assertTrue("logged-3" in events.next("logged-").text)
+    }
+
+    @Test
+    fun `an unreceived result of a payment is logged`() = withGateway(CREATED) { gateway, server ->
+        val events = LinkedBlockingQueue<LogEvent>()
+        val steps = LinkedBlockingQueue<Runnable>()
+        try {
+            Kassa.logTo { events += it }
+            val paid = promise(Executor(steps::put).asCoroutineDispatcher()) {
+                gateway.core.createCardPayment(cardPayment(orderNumber = "logged-4")).await(it)
+            }
+            steps.take().run()
+            val goesOn = steps.take() // the result is there
+            paid.cancel(true)
+            goesOn.run()
+            assertTrue("logged-4" in events.next("nobody waits").text)
+        } finally {
+            Library.logTo(SystemLog)
+        }
+        assertEquals(1, server.received.size)
     }
 
     @Test

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
 import java.math.BigDecimal
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Executor
 import java.util.concurrent.LinkedBlockingQueue
 import kotlin.coroutines.CoroutineContext
@@ -34,20 +35,43 @@ import dev.kassa.internal.Gateway as CoreGateway
 
 /** One thread waits for the calls of all: it must lose none of them, and do nobody's work. */
 class WaitsTest {
+    private val payment = PaymentRef.card("o-1", BigDecimal("100.1"), "KGS")
+    private val often = PollPolicy(interval = 10.milliseconds)
+
+    /** A dispatcher whose steps the test runs: when the second one is there, so is the result. */
+    private val steps = LinkedBlockingQueue<Runnable>()
+    private val byHand = Executor(steps::put).asCoroutineDispatcher()
+
     @Test
     fun `what had come for a cancelled wait is the next one's`() = withGateway(held(OPEN), CHARGED) { gateway, server ->
-        val payment = PaymentRef.card("o-1", BigDecimal("100.1"), "KGS")
-        val watch = gateway.core.watch(payment, PollPolicy(interval = 10.milliseconds))
-        val steps = LinkedBlockingQueue<Runnable>()
-        val waiting = CoroutineScope(Executor(steps::put).asCoroutineDispatcher()).launch { watch.next() }
+        val watch = gateway.core.watch(payment, often)
+        // On the caller's dispatcher, and on another one, from which an app's main thread comes back.
+        val waiting = CoroutineScope(byHand).launch { awaited { watch.next(it) } }
         steps.take().run()
         server.release()
-        val goesOn = steps.take() // the report is there
+        val goesOn = steps.take()
         waiting.cancel()
         goesOn.run()
         assertTrue(waiting.isCancelled)
-        assertInstanceOf<Verdict.Pending>(runBlocking { watch.next() })
-        assertInstanceOf<Verdict.Charged>(runBlocking { watch.next() })
+        assertInstanceOf<Verdict.Pending>(blocking { watch.next(it) })
+        assertInstanceOf<Verdict.Charged>(blocking { watch.next(it) })
+    }
+
+    @Test
+    fun `a report for an ended future is the next one's`() {
+        for (end in listOf<(CompletableFuture<*>) -> Boolean>({ it.cancel(true) }, { it.complete(null) })) {
+            withGateway(held(OPEN), CHARGED) { gateway, server ->
+                val watch = gateway.core.watch(payment, often)
+                val waiting = promise(byHand) { watch.next(it) }
+                steps.take().run()
+                server.release()
+                val goesOn = steps.take()
+                assertTrue(end(waiting))
+                goesOn.run()
+                assertInstanceOf<Verdict.Pending>(promise { watch.next(it) }.join())
+                assertInstanceOf<Verdict.Charged>(promise { watch.next(it) }.join())
+            }
+        }
     }
 
     @Test
@@ -56,7 +80,7 @@ class WaitsTest {
         core.destroy()
         val call = AsyncCall.QrStatus(core, "1")
         assertThrows<IllegalStateException> { callHere(call) {} }
-        assertThrows<IllegalStateException> { runBlocking { await(call) {} } }
+        assertThrows<IllegalStateException> { blocking { await(call, it) {} } }
     }
 
     @Test

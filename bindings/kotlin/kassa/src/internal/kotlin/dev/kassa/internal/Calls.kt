@@ -2,8 +2,6 @@ package dev.kassa.internal
 
 import java.lang.reflect.Method
 import java.nio.ByteBuffer
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
 
 // Both ways to make a call of the core that takes time. The call is one message, and so is what it ends with.
 // Why: docs/adr/0002-runtime-and-boundary.md.
@@ -15,19 +13,8 @@ internal const val NO_LOG = 0L
 private const val LOOK_EVERY_MILLISECONDS = 20L
 
 /** Makes a call and waits for it in the coroutine. Cancelling the coroutine gives the call up at once. */
-internal suspend fun <T> await(call: AsyncCall, read: (ByteBuffer) -> T): T = Completions.await(call) {}.value(read)
-
-/** One call again and again, for one thing after the other. What had come for a wait that was cancelled is the next one's. */
-internal class Repeated<T>(private val call: AsyncCall, private val read: (ByteBuffer) -> T) {
-    private val turn = Mutex()
-    private var left: Completion? = null
-
-    suspend fun next(): T = turn.withLock {
-        val completion = left ?: Completions.await(call) { left = it }
-        left = null
-        completion.value(read)
-    }
-}
+internal suspend fun <T> await(call: AsyncCall, receipt: Receipt, read: (ByteBuffer) -> T): T =
+    Completions.await(call, receipt).value(read)
 
 /**
  * Makes a call and waits for it on this thread, which for a query drives the network meanwhile and wakes no other thread. Not for
@@ -36,21 +23,27 @@ internal class Repeated<T>(private val call: AsyncCall, private val read: (ByteB
 internal fun <T> callHere(call: AsyncCall, read: (ByteBuffer) -> T): T {
     if (Thread.interrupted()) throw InterruptedException()
     return Memory.send(call) { memory, length ->
-        var status: Long
-        do {
-            status = Direct.kassa_call(memory.address, memory.capacity, length, NO_LOG, LOOK_EVERY_MILLISECONDS, memory.waiting)
-            if (status < 0 && Thread.interrupted()) {
-                Direct.kassa_call_end(memory.waiting)
-                throw InterruptedException()
-            }
-        } while (status < 0)
-        val valueLength = lengthOf(status)
-        if (valueLength <= memory.capacity) {
-            Completion(status, memory.bytes(valueLength)).value(read)
-        } else {
-            readElsewhere(memory.bytes(), valueLength) { Completion(status, it).value(read) }
+        try {
+            var status: Long
+            do {
+                status = Direct.kassa_call(memory.address, memory.capacity, length, NO_LOG, LOOK_EVERY_MILLISECONDS, memory.waiting)
+                if (status < 0 && Thread.interrupted()) throw InterruptedException()
+            } while (status < 0)
+            val value = valueOf(status, memory, read)
+            if (isToBeReceived(status)) Direct.kassa_call_received(memory.waiting)
+            value
+        } catch (error: Throwable) {
+            // Whatever it is: the thread's next call would otherwise go on with this one.
+            Direct.kassa_call_end(memory.waiting)
+            throw error
         }
     }
+}
+
+private fun <T> valueOf(status: Long, memory: Memory, read: (ByteBuffer) -> T): T {
+    val length = lengthOf(status)
+    if (length <= memory.capacity) return Completion(status, memory.bytes(length)).value(read)
+    return readElsewhere(memory.bytes(), length) { Completion(status, it).value(read) }
 }
 
 /** Java has virtual threads since 21. */

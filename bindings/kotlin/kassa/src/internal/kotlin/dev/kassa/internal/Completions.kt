@@ -8,17 +8,17 @@ import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.atomic.AtomicLong
 import kotlin.concurrent.thread
-import kotlinx.coroutines.CancellationException
-import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.NonCancellable
+import kotlin.coroutines.resume
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.CancellableContinuation
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
-import kotlinx.coroutines.withContext
+import kotlinx.coroutines.suspendCancellableCoroutine
 
 /** What a call ended with: its status, and its value in UniFFI's serialization. */
-internal class Completion(private val status: Long, private val value: ByteBuffer) {
+internal class Completion(val status: Long, private val value: ByteBuffer) {
     /** The value; or throws the error. */
-    fun <T> value(read: (ByteBuffer) -> T): T = when (status.toByte()) {
+    fun <T> value(read: (ByteBuffer) -> T): T = when ((status and CODE).toByte()) {
         UNIFFI_CALL_SUCCESS -> read(value).also {
             if (value.hasRemaining()) throw InternalException("a value of the core goes on where it should end")
         }
@@ -26,6 +26,12 @@ internal class Completion(private val status: Long, private val value: ByteBuffe
         else -> throw InternalException(Charsets.UTF_8.decode(value).toString())
     }
 }
+
+private const val CODE = 0x7fL
+private const val IS_TO_BE_RECEIVED = 0x80L
+
+/** Whether the core has to hear that the caller received the value of this status. */
+internal fun isToBeReceived(status: Long): Boolean = status and IS_TO_BE_RECEIVED != 0L
 
 /** How long the value of a status is. */
 internal fun lengthOf(status: Long): Int = Math.toIntExact(status shr Byte.SIZE_BITS)
@@ -57,34 +63,38 @@ internal object Completions {
 
     private val queue = Direct.kassa_queue_new(null, 0, 0)
     private val numbers = AtomicLong()
-    private val waits = ConcurrentHashMap<Long, CompletableDeferred<Completion>>()
+    private val waits = ConcurrentHashMap<Long, CancellableContinuation<Completion>>()
     private val isListening = AtomicBoolean()
 
-    /** Waits for the completion of a call. Where it had come already when the wait was cancelled, [keep] is given it. */
-    suspend fun await(call: AsyncCall, keep: (Completion) -> Unit): Completion {
+    /** Waits for the completion of a call. Who gets it says in the [receipt] whether the caller has received it. */
+    suspend fun await(call: AsyncCall, receipt: Receipt): Completion {
         // What is submitted may be sent.
         currentCoroutineContext().ensureActive()
-        val wait = CompletableDeferred<Completion>()
-        val number = add(wait)
+        val number = numbers.incrementAndGet()
         try {
-            Memory.send(call) { memory, length -> Direct.kassa_submit(queue, number, NO_LOG, memory.address, length) }
-            return wait.await()
-        } catch (error: Throwable) {
-            if (waits.remove(number) != null) {
-                Direct.kassa_cancel(queue, number)
-            } else if (error is CancellationException) {
-                keep(withContext(NonCancellable) { wait.await() })
+            val completion = suspendCancellableCoroutine<Completion> { wait ->
+                add(number, wait)
+                Memory.send(call) { memory, length -> Direct.kassa_submit(queue, number, NO_LOG, memory.address, length) }
             }
+            if (isToBeReceived(completion.status)) receipt.isFor(number)
+            return completion
+        } catch (error: Throwable) {
+            // Wherever the completion is by now: a cancelled coroutine does not get one that has come, either.
+            waits.remove(number)
+            giveUp(number)
             throw error
         }
     }
 
-    /** Answers with the number that the core is to name. */
-    private fun add(wait: CompletableDeferred<Completion>): Long {
-        val number = numbers.incrementAndGet()
+    /** The caller has the completion. */
+    fun received(number: Long): Unit = Direct.kassa_received(queue, number)
+
+    /** Nobody receives the completion any more. */
+    fun giveUp(number: Long): Unit = Direct.kassa_cancel(queue, number)
+
+    private fun add(number: Long, wait: CancellableContinuation<Completion>) {
         waits[number] = wait
         if (!isListening.get() && isListening.compareAndSet(false, true)) beginToListen(number)
-        return number
     }
 
     private fun beginToListen(number: Long) {
@@ -120,7 +130,7 @@ internal object Completions {
         val copy = runCatching { if (isHere) copied(value, length) else readElsewhere(value, length) { copied(it, length) } }
         val wait = waits.remove(number) ?: return
         try {
-            copy.fold({ wait.complete(Completion(status, it)) }, wait::completeExceptionally)
+            copy.fold({ wait.resume(Completion(status, it)) }, wait::resumeWithException)
         } catch (error: Throwable) {
             val thread = Thread.currentThread()
             thread.uncaughtExceptionHandler.uncaughtException(thread, error)

@@ -26,10 +26,12 @@ internal object Direct {
     fun ensureInitialized() = Unit
 
     external fun kassa_call(memory: Long, capacity: Long, length: Long, log: Long, milliseconds: Long, waiting: Long): Long
+    external fun kassa_call_received(waiting: Long)
     external fun kassa_call_end(waiting: Long)
     external fun kassa_queue_new(function: Pointer?, context: Long, descriptor: Long): Long
     external fun kassa_submit(queue: Long, number: Long, log: Long, memory: Long, length: Long)
     external fun kassa_take(queue: Long, memory: Long, capacity: Long, milliseconds: Long): Long
+    external fun kassa_received(queue: Long, number: Long)
     external fun kassa_cancel(queue: Long, number: Long)
     external fun kassa_free(address: Long, capacity: Long)
 }

@@ -1,0 +1,78 @@
+package dev.kassa
+
+import dev.kassa.internal.Receipt
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.ExecutorCoroutineDispatcher
+import kotlinx.coroutines.MainCoroutineDispatcher
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
+import java.util.concurrent.CompletableFuture
+import kotlin.coroutines.ContinuationInterceptor
+import kotlin.coroutines.CoroutineContext
+
+// The three ways on which a result reaches its caller. Each tells the core whether it did.
+
+/** In a coroutine. One that is cancelled before it goes on does not get the result, although it has come. */
+internal suspend fun <T> awaited(call: suspend (Receipt) -> T): T {
+    val receipt = Receipt()
+    try {
+        return onDefault { call(receipt) }.also { receipt.received() }
+    } catch (error: Throwable) {
+        receipt.giveUp()
+        throw error
+    }
+}
+
+/** On a thread that waits. One that is interrupted leaves the coroutine behind, which may still end with a result. */
+internal fun <T> blocking(call: suspend (Receipt) -> T): T {
+    val receipt = Receipt()
+    try {
+        return runBlocking { call(receipt) }.also { receipt.received() }
+    } catch (error: Throwable) {
+        receipt.giveUp()
+        throw error
+    }
+}
+
+/** In a future. One that was cancelled takes no result. */
+internal fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend (Receipt) -> T): CompletableFuture<T> {
+    val future = CompletableFuture<T>()
+    val receipt = Receipt()
+    val calling = CoroutineScope(on).launch {
+        val isReceived = try {
+            future.complete(call(receipt))
+        } catch (error: Throwable) {
+            future.completeExceptionally(error)
+            false
+        }
+        if (isReceived) receipt.received() else receipt.giveUp()
+    }
+    // By a cancellation, or by a timeout of its own.
+    future.whenComplete { _, error -> if (error != null) calling.cancel() }
+    return future
+}
+
+/**
+ * Calls the core off the thread that draws. It also comes back through a dispatcher, so that a caller who has none
+ * (`Dispatchers.Unconfined`) never goes on upon the thread that waits for everybody's calls.
+ */
+private suspend fun <T> onDefault(block: suspend () -> T): T {
+    val context = currentCoroutineContext()
+    if (!goesOnByItself(context)) return withContext(Dispatchers.Default) { block() }
+    context.ensureActive()
+    return block()
+}
+
+/** Whether the dispatcher can be relied upon to go on elsewhere. That of an executor may run everything where it stands. */
+private fun goesOnByItself(context: CoroutineContext): Boolean =
+    when (val dispatcher = context[ContinuationInterceptor]) {
+        Dispatchers.Default, Dispatchers.IO -> true
+        is MainCoroutineDispatcher, is ExecutorCoroutineDispatcher -> false
+        is CoroutineDispatcher -> dispatcher.isDispatchNeeded(context)
+        else -> false
+    }
