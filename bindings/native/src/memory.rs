@@ -86,6 +86,18 @@ fn status(completion: &Completion) -> i64 {
     (completion.value.len() as i64) << 8 | receipt | completion.code as i64
 }
 
+/// Gives back the objects in a message that was begun, and is not handed over: writing the rest of it failed. The message is wiped.
+///
+/// # Safety
+/// There is that much memory, initialised and used by nobody else; the objects that are named in it are handed over with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_discard(memory: u64, length: u64) {
+    // SAFETY: as the caller says.
+    let mut memory = unsafe { Memory::new(memory, length) };
+    // Reading takes the objects over, up to where the message ends, and drops them with whatever it has read.
+    drop(memory.read(length));
+}
+
 /// Frees a value that was longer than the caller's memory.
 ///
 /// # Safety
@@ -99,10 +111,12 @@ pub unsafe extern "C" fn kassa_free(address: u64, capacity: u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use kassa::_calls::CompletionCode;
 
     use super::*;
-    use crate::testing::{ask, elsewhere, gateway, nonsense};
+    use crate::testing::{ask, elsewhere, gateway, nonsense, pay};
 
     fn memory(bytes: &mut [u8]) -> Memory<'_> {
         // SAFETY: the memory is borrowed for as long.
@@ -125,6 +139,20 @@ mod tests {
             assert_eq!(memory(&mut bytes).read(message.len() as u64).is_ok(), is_call);
             assert!(bytes[..message.len()].iter().all(|byte| *byte == 0));
             assert_eq!(bytes[message.len()..], *b"rest");
+        }
+    }
+
+    #[test]
+    fn a_begun_message_gives_its_objects_back() {
+        let (_fake, gateway) = gateway();
+        for missing in [0, 1, 20] {
+            let mut message = pay(&gateway);
+            assert_eq!(Arc::strong_count(&gateway), 2);
+            message.truncate(message.len() - missing);
+            // SAFETY: the memory is borrowed for as long, and the object in it is handed over.
+            unsafe { kassa_discard(message.as_mut_ptr() as u64, message.len() as u64) };
+            assert!(message.iter().all(|byte| *byte == 0));
+            assert_eq!(Arc::strong_count(&gateway), 1);
         }
     }
 

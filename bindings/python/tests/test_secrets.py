@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import dataclasses
 import io
 import json
@@ -21,6 +22,7 @@ from pydantic_core import PydanticSerializationError
 from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, megapay_payment, response
 
 import kassa
+from kassa import _core
 from kassa.server import AsyncClient, Client, ServerError
 
 PAN = "4929123456781234"
@@ -213,3 +215,43 @@ def test_output_stays_empty(raw: RawGateway, capfd: pytest.CaptureFixture[str]) 
     with raw.gateway() as gateway, pytest.raises(kassa.OutcomeUnknown):
         gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
     assert capfd.readouterr() == ("", "")
+
+
+def test_unwritable_text_takes_no_share_of_a_card(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share of the card that the core never gets would hold its number for as long as the program runs."""
+    shares: list[int] = []
+    clone = _core.native.Card._clone
+
+    def counted(*arguments: Any) -> int:
+        shares.append(clone(*arguments))
+        return shares[-1]
+
+    monkeypatch.setattr(_core.native.Card, "_clone", staticmethod(counted))
+    payment = card_payment()
+    # No program can do it by the names of the package: a request cannot be changed, and checks its texts when it is made.
+    object.__setattr__(payment, "ip", "\ud800")
+    with raw.gateway() as gateway, pytest.raises(UnicodeEncodeError):
+        gateway.create_card_payment(payment)
+    assert shares == []
+    assert not raw.requests
+
+
+def test_failed_conversion_frees_other_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    freed: list[bytes] = []
+    given, free = _core._given, _core._free  # pyright: ignore[reportPrivateUsage]
+
+    def noted_given(content: bytes) -> Any:
+        made.append(given(content))
+        return made[-1]
+
+    def noted_free(buffer: Any, status: Any) -> None:
+        freed.append(ctypes.string_at(buffer.data, buffer.len))
+        free(buffer, status)
+
+    monkeypatch.setattr(_core, "_given", noted_given)
+    monkeypatch.setattr(_core, "_free", noted_free)
+    with pytest.raises(TypeError):
+        _core.native.Card(PAN, "08", "2031", CVC, "Aibek Usenov")
+    assert len(made) == 2
+    assert freed == [bytes(len(PAN)), bytes(2)], "wiped, and freed"

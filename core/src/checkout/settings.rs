@@ -25,12 +25,13 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckoutSettings {
+    /// The way to the server. Direct unless set; proxies in the environment are used only when asked for. Objects come first in whatever
+    /// crosses the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
+    pub(crate) proxy: Arc<Proxy>,
     /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     pub extra_root_certificates: Vec<String>,
-    /// The way to the server. Direct unless set; proxies in the environment are used only when asked for.
-    pub(crate) proxy: Arc<Proxy>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
     /// The payer's language, for the page on which a payment by card is confirmed (3DS). The server's choice unless set.

@@ -30,11 +30,16 @@ use crate::{
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GatewayConfig {
+    /// The merchant's login and password. Objects come first in whatever crosses the language boundary
+    /// (`docs/adr/0002-runtime-and-boundary.md`).
+    pub(crate) credentials: Arc<Credentials>,
+    /// How to read the gateway's responses.
+    pub(crate) dialect: Arc<Dialect>,
+    /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
+    pub(crate) proxy: Arc<Proxy>,
     /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback, or one of
     /// [`plain_http_hosts`](Self::plain_http_hosts).
     pub base_url: String,
-    /// The merchant's login and password.
-    pub(crate) credentials: Arc<Credentials>,
     /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
     /// The deadline (total timeout) of a call that moves money: how long all of it may take, with connecting, sending,
@@ -48,12 +53,8 @@ pub struct GatewayConfig {
     pub query_retries: u32,
     /// How the fields of a status query travel. In a JSON body unless set.
     pub status_query: StatusQueryForm,
-    /// How to read the gateway's responses.
-    pub(crate) dialect: Arc<Dialect>,
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     pub extra_root_certificates: Vec<String>,
-    /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
-    pub(crate) proxy: Arc<Proxy>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
     /// Refuse card numbers with a wrong check digit (Luhn) before they are sent. Off unless set.

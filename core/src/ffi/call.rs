@@ -29,6 +29,9 @@ use crate::{
 };
 
 /// A call with its arguments. The value that it is answered with is the return type of the method that it is named after.
+///
+/// Objects come before all other values, also within records. A value that is refused ends the reading, and only what was read before it is
+/// dropped: a handle behind it would hold its object, such as a card, for ever. The generator of Python's tables checks the order.
 #[derive(uniffi::Enum)]
 #[expect(missing_docs, reason = "each field is the argument of that name")]
 pub enum AsyncCall {
@@ -289,7 +292,7 @@ mod tests {
     use super::*;
     use crate::{
         Verdict, WatchReport,
-        testing::scripted::{Act, Scripted, mbank_payment, pay_form},
+        testing::scripted::{Act, Scripted, card_payment, mbank_payment, pay_form},
     };
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -417,6 +420,24 @@ mod tests {
         assert_eq!(violations[0].field, "amount");
         assert!(memory.attempted_at().is_empty());
         assert_eq!(Arc::strong_count(&gateway), 1, "a message that cannot be read still gives its objects back");
+    }
+
+    /// The card's memory is wiped when the last share of it is dropped.
+    #[tokio::test]
+    async fn an_amount_that_is_refused_drops_the_card() {
+        let (gateway, _) = Scripted::gateway(|_| Act::status("NEW"));
+        let gateway = Arc::new(gateway);
+        let mut payment = card_payment("order-1", "4111111111111111");
+        payment.amount = "271.82".parse().unwrap();
+        let card = Arc::downgrade(&payment.card);
+        let mut message = written(AsyncCall::CreateCardPayment { gateway: gateway.clone(), payment });
+        let amount = message.windows(6).position(|digits| digits == b"271.82").unwrap();
+        message[amount..][..6].copy_from_slice(b"27182e");
+        let failed = AsyncCall::read(&message).err().expect("it is no call");
+        let PaymentError::Invalid { violations, .. } = error(&failed) else { panic!("another error") };
+        assert_eq!(violations[0].field, "amount");
+        assert!(card.upgrade().is_none());
+        assert_eq!(Arc::strong_count(&gateway), 1);
     }
 
     /// A panic at the border would end the process of the other language.

@@ -50,6 +50,8 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CardPayment {
+    /// The card. Objects come first in whatever crosses the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
+    pub(crate) card: Arc<Card>,
     /// The merchant's unique number of the payment. Best made of A-Z a-z 0-9 - _ only;
     /// [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
@@ -60,8 +62,6 @@ pub struct CardPayment {
     pub amount: Decimal,
     /// The currency's three letters, such as `KGS`.
     pub currency: String,
-    /// The card.
-    pub(crate) card: Arc<Card>,
     /// The payer's language, two letters, such as `ky`.
     pub language: String,
     /// Where the payer's browser goes after success: a page, or a deep link of an app.

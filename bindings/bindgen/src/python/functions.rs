@@ -87,7 +87,8 @@ impl Code<'_> {
         lines.iter().try_for_each(|line| self.line(depth, line))
     }
 
-    /// `call_NAME`: the message of a call. A share of its object is taken last, because the core has to get it.
+    /// `call_NAME`: the message of a call. A share of its object is taken when all else is written, because the core has to get it: a value
+    /// that cannot be written would leave it behind.
     fn call(&mut self, number: usize, call: &Variant) -> Result<()> {
         let Some((Type::Object { .. }, arguments)) =
             call.fields().split_first().map(|(target, others)| (target.as_type(), others))
@@ -205,7 +206,7 @@ impl Code<'_> {
                 if !fields.is_empty() {
                     self.line(1, format_args!("{}, = parts[{name:?}](x)", variables(fields.len())))?;
                 }
-                self.write_fields(1, fields)
+                self.write_record(fields)
             }
             Type::Enum { name, .. } if !self.is_flat(name)? => {
                 self.line(1, format_args!("at, values = parts[{name:?}](x)"))?;
@@ -227,6 +228,25 @@ impl Code<'_> {
             Type::Map { .. } => bail!("a map is a type that the package does not write"),
             _ => self.write(1, type_, "x"),
         }
+    }
+
+    /// Objects are the first fields (`order`), and shares of them are taken when the others are written, as in a call.
+    fn write_record(&mut self, fields: &[Field]) -> Result<()> {
+        let objects = fields.iter().take_while(|field| matches!(field.as_type(), Type::Object { .. })).count();
+        if objects == 0 {
+            return self.write_fields(1, fields);
+        }
+        for (at, field) in fields[..objects].iter().enumerate() {
+            self.line(1, format_args!("v{at} = core[{:?}](v{at})", name_of(&field.as_type())?))?;
+        }
+        self.line(1, "whole, out = out, bytearray()")?;
+        for (at, field) in fields.iter().enumerate().skip(objects) {
+            self.write(1, &field.as_type(), &format!("v{at}"))?;
+        }
+        for at in 0..objects {
+            self.line(1, format_args!("whole += put_u64(v{at}.cloned())"))?;
+        }
+        self.line(1, "whole += out")
     }
 
     fn write_fields(&mut self, depth: usize, fields: &[Field]) -> Result<()> {

@@ -7,6 +7,7 @@
 //! One module, because maturin imports all that a generator has written where the package's folder is imported.
 
 mod functions;
+mod order;
 mod reach;
 
 use std::{fmt::Write as _, fs, path::Path};
@@ -33,6 +34,7 @@ pub fn generate(library: &str, folder: &Path) -> Result<()> {
     let loader = BindgenLoader::new(BindgenPaths::default(), GlobalConfig::default());
     let interfaces = loader.load_cis(loader.load_metadata(library.into())?)?;
     let [interface] = interfaces.as_slice() else { bail!("{library} has {} interfaces, not one", interfaces.len()) };
+    order::check(interface)?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join("kassa.py"), tables(interface)?)
         .with_context(|| format!("{} cannot be written", folder.display()))

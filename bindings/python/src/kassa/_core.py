@@ -116,7 +116,9 @@ def _type(kind: str) -> Any:
 
 def _lowering(kind: str) -> Callable[[Any], Any]:
     if kind in _NUMBERS:
-        return lambda value: value
+        # As a number of that type, or an error: not where the function is called, with all other arguments made.
+        convert: Callable[[Any], Any] = _NUMBERS[kind]
+        return convert
     if kind[0] == "@":
         core = _codec.core_of(kind)
         return lambda value: core(value).cloned()
@@ -151,15 +153,44 @@ def _lifting(kind: str | None) -> Callable[[Any], Any] | None:
     return lambda buffer: read(kind, _taken(buffer))
 
 
+def _lower_numbers(lowerings: list[Callable[[Any], Any]], _: tuple[str, ...], given: tuple[Any, ...]) -> list[Any]:
+    """Arguments for the core of which at most the last one is memory or an object."""
+    return [lower(value) for lower, value in zip(lowerings, given, strict=True)]
+
+
+def _lower_all(lowerings: list[Callable[[Any], Any]], kinds: tuple[str, ...], given: tuple[Any, ...]) -> list[Any]:
+    """Arguments for the core. If one of them cannot be converted, those before it are freed: the core never gets them."""
+    lowered: list[Any] = []
+    try:
+        for lower, value in zip(lowerings, given, strict=True):
+            lowered.append(lower(value))
+    except BaseException:
+        for kind, value in zip(kinds, lowered, strict=False):
+            _let_go(kind, value)
+        raise
+    return lowered
+
+
+def _let_go(kind: str, lowered: Any) -> None:
+    if kind[0] == "@":
+        native_class = getattr(native, kind[1:])
+        native_class._free(lowered, ctypes.byref(_Status()))
+    elif kind not in _NUMBERS:
+        # It may be a secret.
+        ctypes.memset(lowered.data, 0, lowered.len)
+        _free(lowered, ctypes.byref(_Status()))
+
+
 def _made(symbol: str, arguments: tuple[str, ...], answer: str | None) -> Callable[..., Any]:
     """A function of the core's, with values of this package."""
     call = function(symbol, (*map(_type, arguments), _STATUS), None if answer is None else _type(answer))
     lowerings = [_lowering(kind) for kind in arguments]
+    lower_all = _lower_all if any(kind not in _NUMBERS for kind in arguments[:-1]) else _lower_numbers
     lift = _lifting(answer)
 
     def called(*given: Any) -> Any:
         status = _Status()
-        result = call(*[lower(value) for lower, value in zip(lowerings, given, strict=True)], ctypes.byref(status))
+        result = call(*lower_all(lowerings, arguments, given), ctypes.byref(status))
         if status.code:
             raise_error(status.code, _taken(status.error))
         return result if lift is None else lift(result)

@@ -69,7 +69,7 @@ extension CardPayment: CustomDebugStringConvertible {
 extension CardPayment {
     var core: KassaGenerated.CardPayment {
         KassaGenerated.CardPayment(
-            orderNumber: orderNumber, description: description, amount: amount, currency: currency, card: card.core,
+            card: card.core, orderNumber: orderNumber, description: description, amount: amount, currency: currency,
             language: language, returnUrl: returnURL, callbackUrl: callbackURL, ip: ip, email: email)
     }
 }

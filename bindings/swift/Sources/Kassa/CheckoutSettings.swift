@@ -43,7 +43,7 @@ extension CheckoutSettings: CustomStringConvertible, CustomReflectable {
 extension CheckoutSettings {
     var core: KassaGenerated.CheckoutSettings {
         KassaGenerated.CheckoutSettings(
-            connectTimeout: connectTimeout.core, extraRootCertificates: extraRootCertificates, proxy: proxy.core,
+            proxy: proxy.core, connectTimeout: connectTimeout.core, extraRootCertificates: extraRootCertificates,
             userAgentSuffix: userAgentSuffix, language: language?.core)
     }
 }

@@ -115,9 +115,9 @@ extension GatewayConfig {
             throw PaymentError.misconfigured(detail: "query_retries must be from 0 to \(UInt32.max)")
         }
         return KassaGenerated.GatewayConfig(
-            baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core,
-            paymentDeadline: paymentDeadline.core, queryDeadline: queryDeadline.core, queryRetries: retries, statusQuery: statusQuery.core, dialect: dialect.core,
-            extraRootCertificates: extraRootCertificates, proxy: proxy.core, userAgentSuffix: userAgentSuffix,
+            credentials: credentials.core, dialect: dialect.core, proxy: proxy.core, baseUrl: baseURL, connectTimeout: connectTimeout.core,
+            paymentDeadline: paymentDeadline.core, queryDeadline: queryDeadline.core, queryRetries: retries,
+            statusQuery: statusQuery.core, extraRootCertificates: extraRootCertificates, userAgentSuffix: userAgentSuffix,
             checkLuhn: checkLuhn, plainHttpHosts: plainHTTPHosts)
     }
 }

@@ -33,6 +33,7 @@ internal object Direct {
     external fun kassa_take(queue: Long, memory: Long, capacity: Long, milliseconds: Long): Long
     external fun kassa_received(queue: Long, number: Long)
     external fun kassa_cancel(queue: Long, number: Long)
+    external fun kassa_discard(memory: Long, length: Long)
     external fun kassa_free(address: Long, capacity: Long)
 }
 

@@ -30,12 +30,16 @@ internal class Memory(private val size: Int) {
         isKept = true
     }
 
-    /** Writes a call into it, and answers with its length. The core wipes what it has read. */
+    /**
+     * Writes a call into it, and answers with its length. The core wipes what it has read. Where a value cannot be written, the core takes
+     * the objects back that were written before it.
+     */
     private fun write(call: AsyncCall): Long {
         val message = bytes()
         try {
             FfiConverterTypeAsyncCall.write(call, message)
         } catch (error: Throwable) {
+            Direct.kassa_discard(address, message.position().toLong())
             bytes().put(ByteArray(size))
             throw error
         }
