@@ -22,7 +22,7 @@ from pydantic_core import PydanticSerializationError
 from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, megapay_payment, response
 
 import kassa
-from kassa import _core
+from kassa import _core  # pyright: ignore[reportPrivateUsage]
 from kassa.server import AsyncClient, Client, ServerError
 
 PAN = "4929123456781234"
@@ -241,16 +241,16 @@ def test_failed_conversion_frees_other_arguments(monkeypatch: pytest.MonkeyPatch
     freed: list[bytes] = []
     given, free = _core._given, _core._free  # pyright: ignore[reportPrivateUsage]
 
-    def noted_given(content: bytes) -> Any:
+    def recorded_given(content: bytes) -> Any:
         made.append(given(content))
         return made[-1]
 
-    def noted_free(buffer: Any, status: Any) -> None:
+    def recorded_free(buffer: Any, status: Any) -> None:
         freed.append(ctypes.string_at(buffer.data, buffer.len))
         free(buffer, status)
 
-    monkeypatch.setattr(_core, "_given", noted_given)
-    monkeypatch.setattr(_core, "_free", noted_free)
+    monkeypatch.setattr(_core, "_given", recorded_given)
+    monkeypatch.setattr(_core, "_free", recorded_free)
     with pytest.raises(TypeError):
         _core.native.Card(PAN, "08", "2031", CVC, "Aibek Usenov")
     assert len(made) == 2

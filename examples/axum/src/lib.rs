@@ -1,4 +1,7 @@
 //! A shop on axum: [`shop`] at kassa-server, [`direct`] by the SDK alone, and the [`orders`] of both. `docs/frameworks/axum.md` shows it.
+//! Its items are explained on that page.
+
+#![allow(missing_docs)]
 
 pub mod direct;
 pub mod orders;

@@ -32,6 +32,7 @@ import dev.kassa.Unfinished
 import dev.kassa.Verdict
 import dev.kassa.WatchCore
 import dev.kassa.WatchReport
+import dev.kassa.awaited
 import dev.kassa.support.at
 import dev.kassa.support.text
 import kotlinx.coroutines.Dispatchers
@@ -224,8 +225,8 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
 }
 
 private class WatchOfCore(private val watch: WatchCore) : AnyWatch {
-    override suspend fun next() = watch.next()
-    override suspend fun outcome() = watch.outcome()
+    override suspend fun next() = awaited { watch.next(it) }
+    override suspend fun outcome() = awaited { watch.outcome(it) }
     override fun checkNow() = watch.checkNow()
     override fun cancel() = watch.cancel()
 }
