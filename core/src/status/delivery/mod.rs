@@ -282,7 +282,7 @@ pub(crate) async fn deliver_forever<H: DeliveryHandler>(
     let mut worker = Worker::new(engine, policy, stop)?;
     while let Some(task) = worker.next().await {
         let result = match task.outcome() {
-            Outcome::Charged(entry) => handler.deliver(entry).await,
+            Outcome::Charged(entry) => handler.deliver(*entry).await,
             Outcome::Other(recovered) => handler.otherwise(recovered).await,
         };
         worker.handled(task, result.map_err(|error| error.to_string())).await;
@@ -300,7 +300,7 @@ pub(crate) fn deliver_forever_here<H: BlockingDeliveryHandler>(
     let mut worker = Worker::new(engine, policy, stop.stopped())?;
     while let Some(task) = wait(worker.next()) {
         let result = match task.outcome() {
-            Outcome::Charged(entry) => handler.deliver(entry),
+            Outcome::Charged(entry) => handler.deliver(*entry),
             Outcome::Other(recovered) => handler.otherwise(recovered),
         };
         wait(worker.handled(task, result.map_err(|error| error.to_string())));

@@ -37,7 +37,7 @@ const LONGEST_PAUSE_OF_RECOVERY: Duration = Duration::from_secs(60);
 
 /// What the handler is called with.
 pub(super) enum Outcome {
-    Charged(JournalEntry),
+    Charged(Box<JournalEntry>),
     Other(Recovered),
 }
 
@@ -325,7 +325,7 @@ impl Task {
     /// What the handler is called with.
     pub(super) fn outcome(&self) -> Outcome {
         match &self.result {
-            Recovered::Payment { entry } if entry.state == JournalState::Charged => Outcome::Charged((**entry).clone()),
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => Outcome::Charged(entry.clone()),
             other => Outcome::Other(other.clone()),
         }
     }
