@@ -27,6 +27,7 @@ mod faults;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod learn;
 mod messages;
 mod net;
 mod openapi;
@@ -49,6 +50,7 @@ pub use domain::{
     test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
 };
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
+pub use learn::{Confirmation, LearnError, LearnOptions, Learned, NamedPlace, learn};
 pub use payments::decide::DecisionError;
 pub use record::{RecordError, RecordOptions, Recorder};
 pub use recording::RecordingError;

@@ -75,17 +75,27 @@ pub(crate) fn encoded(code: &str) -> String {
     utf8_percent_encode(code, ENCODED).to_string()
 }
 
-/// A code with other values, by their tags, and the checksum for them. `None` if the text is no code with a right checksum.
+/// A code with other values, by their tags (those of a service as `32.11`), and the checksum for them. `None` if the text is no code with a right checksum.
 pub(crate) fn rewritten(code: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
     let checked = code.get(..code.len().checked_sub(8)?)?;
     let is_right = code[checked.len()..] == *format!("6304{}", checksum(checked));
-    let mut written = rewritten_tags(checked, change).filter(|_| is_right)?;
+    let mut written = rewritten_tags(checked, "", change).filter(|_| is_right)?;
     let checksum = checksum(&written);
     add(&mut written, "63", Some(&checksum));
     Some(written)
 }
 
-fn rewritten_tags(mut text: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
+/// The values of a code, by their tags. `None` if the text is no code with a right checksum.
+pub(crate) fn tags(code: &str) -> Option<Vec<(String, String)>> {
+    let mut tags = Vec::new();
+    rewritten(code, &mut |tag, value| {
+        tags.push((tag.to_owned(), value.to_owned()));
+        value.to_owned()
+    })?;
+    Some(tags)
+}
+
+fn rewritten_tags(mut text: &str, parent: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
     let mut written = String::new();
     while !text.is_empty() {
         let (tag, length) = (text.get(..2)?, text.get(2..4)?.parse().ok()?);
@@ -103,8 +113,8 @@ fn rewritten_tags(mut text: &str, change: &mut dyn FnMut(&str, &str) -> String) 
         }
         let new = match tag {
             // The service has tags of its own.
-            "32" | "33" => rewritten_tags(&value, change)?,
-            _ => change(tag, &value),
+            "32" | "33" => rewritten_tags(&value, &format!("{tag}."), change)?,
+            _ => change(&format!("{parent}{tag}"), &value),
         };
         add(&mut written, tag, Some(&new));
     }

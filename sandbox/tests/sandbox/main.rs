@@ -24,6 +24,7 @@ mod finipay;
 mod http;
 mod killed;
 mod languages;
+mod learn;
 mod mbank;
 mod megapay;
 mod merchant;

@@ -155,7 +155,7 @@ fn recording_command_lines_parse() {
     let page = include_str!("../../../docs/recordings.md");
     let lines = page.lines().filter_map(|line| line.trim().strip_prefix("kassa-sandbox "));
     let shown: Vec<_> = lines.collect();
-    assert_eq!(shown.len(), 3, "{shown:?}");
+    assert_eq!(shown.len(), 5, "{shown:?}");
     for words in shown {
         let parsed = Command::new(env!("CARGO_BIN_EXE_kassa-sandbox")).args(words.split(' ')).arg("--help").output();
         assert!(parsed.expect("it runs").status.success(), "{words}");

@@ -1,14 +1,14 @@
 //! The command line: its options, as the library's.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{
     ArgAction, Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use kassa_sandbox::{
-    Database, Demo, Dialect, Fault, Language, MbankQuid, RecordOptions, ReplayOptions, ResolvePending,
-    ReusedOrderNumber, SandboxOptions, Speed, StatusNumbers, TlsFiles,
+    Confirmation, Database, Demo, Dialect, Fault, Language, LearnOptions, MbankQuid, NamedPlace, RecordOptions,
+    ReplayOptions, ResolvePending, ReusedOrderNumber, SandboxOptions, Speed, StatusNumbers, TlsFiles,
 };
 
 /// A payment gateway on your own machine: endpoints, payer's pages, callbacks and test cards.
@@ -29,6 +29,58 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Play a recorded gateway for new payments; the sandbox answers what was not recorded
     Replay(ReplayArgs),
+    /// Infer a gateway's dialect from recordings, each key with its evidence
+    Learn(LearnArgs),
+}
+
+/// The options of `learn`.
+#[derive(Args)]
+pub(crate) struct LearnArgs {
+    /// The recordings, in the order in which they were made
+    #[arg(value_name = "FILE.jsonl", required = true)]
+    files: Vec<PathBuf>,
+
+    /// File for the dialect; one that exists is refused [default: standard output]
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// File for the report, as JSON if its name ends with .json; one that exists is refused [default: standard error]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Replace the files of --out and --report if they exist
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub(crate) overwrite: bool,
+
+    /// Numbers of recorded orders of which the money was taken
+    #[arg(long, value_delimiter = ',', value_name = "ORDER")]
+    approved: Vec<String>,
+
+    /// Numbers of recorded orders of which the money was not taken, and will not be
+    #[arg(long, value_delimiter = ',', value_name = "ORDER")]
+    declined: Vec<String>,
+
+    /// Your yes: WORD=charged, =rejected or =open; ENDPOINT:WORD=...; ENDPOINT:CODE=success, =refusal, =unknown or
+    /// =duplicate; ENDPOINT.numbers=any; qr_numbers=none; can be repeated
+    #[arg(long, value_name = "WHAT=MEANING", value_parser = Confirmation::from_str)]
+    confirm: Vec<Confirmation>,
+
+    /// Place of a field, if several could be it, e.g. qr_status.amount=/data/total; can be repeated
+    #[arg(long, value_name = "ENDPOINT.FIELD=POINTER", value_parser = NamedPlace::from_str)]
+    place: Vec<NamedPlace>,
+}
+
+impl LearnArgs {
+    /// The library's options.
+    pub(crate) fn options(&self) -> LearnOptions {
+        LearnOptions {
+            files: self.files.clone(),
+            confirmations: self.confirm.clone(),
+            places: self.place.clone(),
+            approved: self.approved.clone(),
+            declined: self.declined.clone(),
+        }
+    }
 }
 
 /// The options of `replay`.

@@ -4,6 +4,7 @@
 
 mod announce;
 mod cli;
+mod learn;
 mod stop;
 
 use std::{
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         None => run(cli.sandbox),
         Some(Command::Record(args)) => record(args),
         Some(Command::Replay(args)) => replay(args),
+        Some(Command::Learn(args)) => return learn::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -107,7 +107,7 @@ const BLOCKS: [(&str, &str, usize, &str); 58] = [
     ("docs/quick-start.ru.md", "toml", 1, "a path of the repository"),
     ("docs/rejudge.md", "sh", 1, "server/tests/program/rejudge.rs"),
     ("docs/recordings.md", "json", 1, "sandbox/tests/sandbox/replay.rs"),
-    ("docs/recordings.md", "sh", 2, "sandbox/tests/sandbox/readme.rs"),
+    ("docs/recordings.md", "sh", 4, "sandbox/tests/sandbox/readme.rs"),
     ("docs/reverse-proxy.md", "caddyfile", 2, "server/tests/program/proxies.rs"),
     ("docs/reverse-proxy.md", "nginx", 2, "server/tests/program/proxies.rs"),
     ("docs/reverse-proxy.md", "sh", 1, "server/tests/program/documented.rs"),

@@ -1,0 +1,209 @@
+//! What codes mean, by what became of the payments. A code that only comes with refusals is listed as one only if a person says so.
+
+use std::collections::BTreeMap;
+
+use strum::VariantArray;
+
+use super::{
+    Learner,
+    answers::Meaning,
+    endpoint::{Endpoint, Field, FieldOf, Role},
+    exchanges::Seen,
+    report::{At, Finding, OpenPoint},
+};
+
+/// The lists of codes of a dialect.
+pub(super) const SUCCESS: &str = "success_codes";
+const REFUSAL: &str = "refusal_codes";
+const UNKNOWN: &str = "unknown_codes";
+const DUPLICATE: &str = "duplicate_codes";
+
+/// The responses with one code.
+#[derive(Default)]
+struct Uses {
+    all: Vec<At>,
+    /// With HTTP 2xx.
+    ok: Vec<At>,
+    /// Of requests that did what they should: the payment was charged later, or the page or code came.
+    succeeded: Vec<At>,
+    /// Not with HTTP 2xx, and the payment existed later all the same.
+    existed: Vec<At>,
+    /// To a number that was used before.
+    repeated: Vec<At>,
+    /// Of confirmations that had to be sent again.
+    sent_again: Vec<At>,
+}
+
+impl Learner<'_> {
+    pub(super) fn learn_codes(&mut self) {
+        for endpoint in Endpoint::VARIANTS.iter().copied().filter(|endpoint| endpoint.role() != Role::Asks) {
+            if self.place(FieldOf(endpoint, Field::Code)).is_some() {
+                self.learn_codes_of(endpoint);
+            }
+        }
+    }
+
+    fn learn_codes_of(&mut self, endpoint: Endpoint) {
+        let mut codes: BTreeMap<String, Uses> = BTreeMap::new();
+        for seen in self.exchanges.at(endpoint) {
+            if let Some(code) = self.code(seen) {
+                let succeeded = self.has_succeeded(seen);
+                let existed = self.was_reported_after(seen);
+                let uses = codes.entry(code.to_owned()).or_default();
+                uses.add(seen, succeeded, existed, self.was_sent_again(seen));
+            }
+        }
+        let mut lists: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+        for (code, uses) in &codes {
+            let said = self.answers.code(endpoint, code);
+            let is_ambiguous =
+                !uses.succeeded.is_empty() && (uses.ok.len() < uses.all.len() || !uses.sent_again.is_empty());
+            if is_ambiguous {
+                let because =
+                    format!("code {code:?} came with requests that were accepted and with others that were not");
+                self.findings.ambiguous.push(OpenPoint::new(
+                    format!("{endpoint}.{SUCCESS}"),
+                    because,
+                    uses.all.clone(),
+                ));
+                continue;
+            }
+            if let Some(list) = self.list_of(endpoint, code, uses, said) {
+                lists.entry(list).or_default().push(code.clone());
+            }
+        }
+        if lists.get(SUCCESS).is_some_and(|codes| codes == endpoint.shown_codes()) {
+            lists.remove(SUCCESS);
+        }
+        for (list, codes) in lists {
+            self.draft.codes.insert((endpoint, list), codes);
+        }
+    }
+
+    fn list_of(&mut self, endpoint: Endpoint, code: &str, uses: &Uses, said: Option<Meaning>) -> Option<&'static str> {
+        let (list, because, at) = if !uses.succeeded.is_empty() {
+            (SUCCESS, "the payments were charged later, or what was asked for came", &uses.succeeded)
+        } else if uses.repeated.len() == uses.all.len() && endpoint.role() == Role::Creates {
+            (DUPLICATE, "it came only when an order number was used again", &uses.repeated)
+        } else if !uses.existed.is_empty() && uses.ok.is_empty() {
+            (UNKNOWN, "it came with an error, and the payment existed later", &uses.existed)
+        } else {
+            return self.said_list(endpoint, code, uses, said);
+        };
+        let matches = match said {
+            None => true,
+            Some(Meaning::Success) => list == SUCCESS,
+            Some(Meaning::Duplicate) => list == DUPLICATE,
+            Some(Meaning::Unknown) => list == UNKNOWN,
+            Some(_) => false,
+        };
+        if !matches {
+            let subject = format!("--confirm {endpoint}:{code}");
+            self.findings.contradicted.push(OpenPoint::new(subject, because, at.clone()));
+        }
+        self.findings.learned.push(Finding::new(
+            format!("{endpoint}.{list}"),
+            format!("{code:?}"),
+            because,
+            at.clone(),
+        ));
+        Some(list)
+    }
+
+    /// What a person says of a code that nothing else shows the meaning of.
+    fn said_list(
+        &mut self,
+        endpoint: Endpoint,
+        code: &str,
+        uses: &Uses,
+        said: Option<Meaning>,
+    ) -> Option<&'static str> {
+        let list = match said {
+            Some(Meaning::Success) => SUCCESS,
+            Some(Meaning::Refusal) if uses.existed.is_empty() => REFUSAL,
+            Some(Meaning::Refusal) => {
+                let because = "the payment existed later, so this is no refusal";
+                let subject = format!("--confirm {endpoint}:{code}=refusal");
+                self.findings.contradicted.push(OpenPoint::new(subject, because, uses.existed.clone()));
+                return None;
+            }
+            Some(Meaning::Unknown) => UNKNOWN,
+            Some(Meaning::Duplicate) => DUPLICATE,
+            _ => {
+                // Without an entry the core treats it as unknown with HTTP 2xx, and by its HTTP status otherwise: both lose no money.
+                if !uses.ok.is_empty() {
+                    let because = "no payment with it was charged; without an entry Kassa takes the result as unknown";
+                    let subject = format!("code {code:?} of {endpoint}");
+                    let point = OpenPoint::new(subject, because, uses.ok.clone());
+                    let point =
+                        point.with(format!("--confirm {endpoint}:{code}=refusal    if no money can move after it"));
+                    self.findings
+                        .hints
+                        .push(point.with(format!("--confirm {endpoint}:{code}=success    if it was accepted")));
+                }
+                return None;
+            }
+        };
+        let key = format!("{endpoint}.{list}");
+        self.findings.learned.push(Finding::new(key, format!("{code:?}"), "you confirmed it", uses.all.clone()));
+        Some(list)
+    }
+
+    fn has_succeeded(&self, seen: &Seen) -> bool {
+        let has =
+            |field: Field| self.place(FieldOf(seen.endpoint, field)).is_some_and(|place| seen.value(place).is_some());
+        seen.is_ok()
+            && match seen.endpoint {
+                Endpoint::PayForm => has(Field::PayFormUrl),
+                Endpoint::QrImage => has(Field::Image),
+                Endpoint::QrData => has(Field::QrPayload) || has(Field::TransactionId),
+                Endpoint::MegapayCheck => {
+                    self.later(seen).any(|later| later.endpoint == Endpoint::MegapayPay && later.is_ok())
+                }
+                _ => !seen.is_repeat && !self.was_sent_again(seen) && self.was_charged_after(seen),
+            }
+    }
+
+    /// What came about the same payment after an exchange. If its number was used again, and that was accepted with another code, what
+    /// follows is about the second attempt.
+    fn later<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s Seen> {
+        let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
+        let is_second_attempt = move |later: &&Seen| {
+            let is_create = later.endpoint == seen.endpoint && seen.endpoint.role() == Role::Creates;
+            is_create && later.is_ok() && self.code(later) != self.code(seen)
+        };
+        all.filter(|later| later.at > seen.at).take_while(move |later| !is_second_attempt(later))
+    }
+
+    fn was_reported_after(&self, seen: &Seen) -> bool {
+        self.later(seen).any(|later| self.word(later).is_some())
+    }
+
+    fn was_charged_after(&self, seen: &Seen) -> bool {
+        self.later(seen).any(|later| self.word(later).is_some_and(|word| self.is_charged(later.endpoint, word)))
+    }
+
+    /// Whether a confirmation was followed by another one of the same payment that got another code, as after a wrong password.
+    fn was_sent_again(&self, seen: &Seen) -> bool {
+        let is_second =
+            |later: &Seen| later.endpoint == seen.endpoint && later.is_ok() && self.code(later) != self.code(seen);
+        seen.endpoint.role() == Role::Confirms && self.later(seen).any(is_second)
+    }
+}
+
+impl Uses {
+    fn add(&mut self, seen: &Seen, succeeded: bool, existed: bool, sent_again: bool) {
+        self.all.push(seen.at);
+        for (holds, list) in [
+            (seen.is_ok(), &mut self.ok),
+            (succeeded, &mut self.succeeded),
+            (existed && !seen.is_repeat && seen.endpoint.role() == Role::Creates, &mut self.existed),
+            (seen.is_repeat, &mut self.repeated),
+            (sent_again, &mut self.sent_again),
+        ] {
+            if holds {
+                list.push(seen.at);
+            }
+        }
+    }
+}
