@@ -132,8 +132,8 @@ fn of_exchange(exchange: Exchange) -> Event {
     let mut remarks = Vec::new();
     remarks.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
     remarks.extend(exchange.fault.map(fault_remark));
-    // The request began before its effects; the recorded time is that of the response.
-    let at = exchange.at - exchange.took_us.unwrap_or_default() / 1000;
+    // The request began before its effects; the recorded time is that of the response, cut to whole milliseconds.
+    let at = exchange.at - (exchange.took_us.unwrap_or_default() + 999) / 1000;
     Event {
         at,
         rank: 0,
