@@ -127,11 +127,16 @@ impl Style {
         let head = random.pick(&["", "/result", "/head", "/meta/state", "/status"]).to_owned();
         let data = random.pick(&["/data", "/payload", "/body/payment", "/response", "/answer"]).to_owned();
         let field = |random: &mut Random, names: &[&str]| format!("{data}/{}", random.pick(names));
-        // A code at the interface's own place is no trouble.
+        // A code or an amount at the interface's own place is no trouble.
         let code_names: &[&str] =
             if trouble == Trouble::TwoCodes { &["rc", "errno"] } else { &["code", "rc", "errno", "resultCode"] };
         let code_name = random.pick(code_names);
         let reason_name = random.pick(&["text", "message", "description", "msg"]);
+        let amounts: &[&str] = if trouble == Trouble::TwinAmounts {
+            &["total", "summa", "value", "amt"]
+        } else {
+            &["amount", "total", "summa", "value", "amt"]
+        };
         let words = Words::random(random);
         let words_are_numbers = words.paid == "2";
         let qr_words = if random.coin() { words.clone() } else { Words::random(random) };
@@ -146,7 +151,7 @@ impl Style {
             codes: Codes::random(random, is_in_digits),
             status: field(random, &["state", "status", "st", "paymentState", "result"]),
             order: field(random, &["order_id", "orderNumber", "merchantOrder", "zakaz", "ref"]),
-            amount: field(random, &["amount", "total", "summa", "value", "amt"]),
+            amount: field(random, amounts),
             currency: field(random, &["currency", "ccy", "cur"]),
             currency_is_number: random.below(4) == 0,
             gateway_number: field(random, &["paymentId", "operation", "rrn", "gwId"]),
