@@ -106,7 +106,7 @@ async fn day_view_shows_hours_beside_previous_day() {
     let hour = page.split("<th scope=\"row\">00:00</th>").nth(1).unwrap().split("</tr>").next().unwrap();
     assert!(hour.contains(">2<") && hour.contains(">1<") && hour.contains("780.00\u{a0}som"), "{hour}");
     let page = person.page(&served, "/staff/reconciliation?from=2026-11-23&until=2026-11-24").await;
-    assert!(page.contains("780.00\u{a0}som") && page.contains("<td class=\"when\">23 Nov 2026</td>"), "{page}");
+    assert!(page.contains("780.00\u{a0}som") && page.contains("data-label=\"Day\">23 Nov 2026</td>"), "{page}");
     let refused = person.get(&served, "/staff/day?day=today").await;
     assert!(refused.status == 400 && refused.text.contains("2026-11-23"), "{refused:?}");
     assert_eq!(person.get(&served, "/staff/day").await.status, 200);
