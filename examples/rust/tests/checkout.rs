@@ -21,7 +21,7 @@ fn all_takes_four_payments_to_their_end() {
     assert!(!run.stdout.contains('\x1b'), "colours are for terminals");
     assert_eq!(run.stdout.matches("charged 100.10 KGS").count(), 2, "told at the end of the flow and in the table");
     assert_eq!(run.stdout.matches("┆ 1 charged ┆").count(), 4);
-    assert_eq!(run.stdout.matches("  deliver   what ").count(), 4, "each once");
+    assert_eq!(run.stdout.matches("  deliver   the goods of ").count(), 4, "each once");
 }
 
 #[test]

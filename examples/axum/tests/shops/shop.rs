@@ -72,7 +72,9 @@ async fn payer_buys_and_the_order_is_delivered() {
     let gateway = Arc::new(Gateway::new(gateway).unwrap());
     let server = Server::new(storage, gateway, runtime, settings, Some(Arc::new(events))).unwrap();
     server.run();
-    let routes = router(server.clone(), HttpSettings::new(url.clone()));
+    let mut settings = HttpSettings::new(url.clone());
+    settings.has_pay_page = true;
+    let routes = router(server.clone(), settings);
     tokio::spawn(at_server.serve(routes, std::future::pending(), Duration::ZERO));
 
     let (orders, kassa) = (orders(&folder), Client::new(&url, &key.expose()).unwrap());
