@@ -328,48 +328,24 @@ def test_a_watch_is_cancelled_from_another_thread(raw: RawGateway) -> None:
         assert list(watch) == []
 
 
-def test_a_task_that_is_cancelled_when_the_report_has_come_loses_none(
-    raw: RawGateway, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("order", ["report first", "cancellation first"])
+def test_cancelled_task_loses_no_report(order: str, raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task is cancelled in the same step of the loop in which its report arrives, and is not woken between the two."""
     raw.answers(CHARGED)
     tasks: list[asyncio.Task[kassa.WatchReport]] = []
     completions: Any = _boundary._Completions  # pyright: ignore[reportPrivateUsage]
     heard = completions._heard
+
+    def cancel() -> None:
+        while tasks:
+            tasks.pop().cancel()
 
     def heard_and_cancelled(self: object) -> None:
-        heard(self)
-        while tasks:
-            tasks.pop().cancel()
+        steps = (lambda: heard(self)), cancel
+        for step in steps if order == "report first" else reversed(steps):
+            step()
 
     monkeypatch.setattr(completions, "_heard", heard_and_cancelled)
-
-    async def flow() -> None:
-        async with raw.async_gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250)) as watch:
-            task = asyncio.create_task(anext(watch))
-            tasks.append(task)
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert isinstance(await anext(watch), kassa.Charged)
-            with pytest.raises(StopAsyncIteration):
-                await anext(watch)
-
-    asyncio.run(flow())
-    assert len(raw.requests) == 1
-
-
-def test_report_for_a_cancelled_task_is_the_nexts(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task is cancelled and not woken yet when the loop takes its report."""
-    raw.answers(CHARGED)
-    tasks: list[asyncio.Task[kassa.WatchReport]] = []
-    completions: Any = _boundary._Completions  # pyright: ignore[reportPrivateUsage]
-    heard = completions._heard
-
-    def cancelled_and_heard(self: object) -> None:
-        while tasks:
-            tasks.pop().cancel()
-        heard(self)
-
-    monkeypatch.setattr(completions, "_heard", cancelled_and_heard)
 
     async def flow() -> None:
         async with raw.async_gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250)) as watch:

@@ -51,13 +51,13 @@ class Script:
             text=True,
         )
 
-    def told(self, beginning: str) -> str:
+    def rest_of_line(self, beginning: str) -> str:
         """The rest of the next line that begins so."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(beginning):
                 return line.removeprefix(beginning).strip()
-        raise AssertionError(f"it never said {beginning!r}")
+        raise AssertionError(f"no line begins with {beginning!r}")
 
     def end(self, typed: str = "", code: int = 0) -> str:
         """Types something, and waits for the end with this exit code; what was printed until then."""
@@ -66,9 +66,9 @@ class Script:
         with self._process.stdin as keyboard:
             keyboard.write(typed)
         # By the same reader as the lines before: it may hold some of these already.
-        told = self._process.stdout.read()
+        printed = self._process.stdout.read()
         assert self._process.wait(PATIENCE) == code
-        return told.strip()
+        return printed.strip()
 
     def stop(self) -> None:
         self._process.kill()
@@ -106,7 +106,7 @@ def terminal(kassa_sandbox: Sandbox, tmp_path: Path) -> Iterator[Terminal]:
 
 def test_card(terminal: Terminal) -> None:
     script = terminal.run("card", "100.10")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
     assert script.end() == "paid"
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
     assert terminal.run("check", str(ref)).end() == "charged 100.10 KGS"
@@ -114,54 +114,54 @@ def test_card(terminal: Terminal) -> None:
 
 def test_a_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
     script = terminal.run("card", "100.10", pan=cards.APPROVED.pan)
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
-    assert "/3ds?token=" in script.told("open:")
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
+    assert "/3ds?token=" in script.rest_of_line("open:")
     terminal.sandbox.decline(ref.order_number or "")
     assert script.end() == "not paid"
 
 
 def test_mbank(terminal: Terminal) -> None:
     script = terminal.run("mbank", phones.MBANK_APPROVED.phone, "250")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
-    told = script.end(f"000000\n{phones.MBANK_APPROVED.otp}\n")
-    assert told.startswith("code: Wrong one-time password"), "a mistyped code can be typed again"
-    assert told.endswith("\ncode: paid")
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
+    printed = script.end(f"000000\n{phones.MBANK_APPROVED.otp}\n")
+    assert printed.startswith("code: Wrong one-time password"), "a mistyped code can be typed again"
+    assert printed.endswith("\ncode: paid")
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
     assert terminal.run("watch", str(ref)).end() == "charged PAYMENT_SUCCESS"
 
 
 def test_megapay(terminal: Terminal) -> None:
     script = terminal.run("megapay", phones.MEGAPAY_APPROVED.phone, "250.50", "7")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
-    assert script.told("total:") == "255.51 som"
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
+    assert script.rest_of_line("total:") == "255.51 som"
     assert script.end(f"{phones.MEGAPAY_APPROVED.otp}\n") == "PIN: paid"
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
 
 
 def test_megapay_asks_for_a_mistyped_pin_again(terminal: Terminal) -> None:
     script = terminal.run("megapay", phones.MEGAPAY_APPROVED.phone, "250.50", "7")
-    script.told("total:")
-    told = script.end(f"000000\n{phones.MEGAPAY_APPROVED.otp}\n")
-    assert told.count("PIN: ") == 2
-    assert told.endswith("\nPIN: paid")
+    script.rest_of_line("total:")
+    printed = script.end(f"000000\n{phones.MEGAPAY_APPROVED.otp}\n")
+    assert printed.count("PIN: ") == 2
+    assert printed.endswith("\nPIN: paid")
 
 
 @pytest.mark.parametrize(("name", "phone", "prompt"), WRONG_CODES)
 def test_a_code_that_is_never_right_ends_it(terminal: Terminal, name: str, phone: str, prompt: str) -> None:
     """At once: nobody waits 20 minutes for a payment that its payer cannot confirm."""
     script = terminal.run(name, phone, "250", *(["7"] if name == "megapay" else []))
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
     started = time.monotonic()
-    told = script.end("000000\n" * 3, code=1)
-    assert told.count(prompt) == 3
+    printed = script.end("000000\n" * 3, code=1)
+    assert printed.count(prompt) == 3
     assert time.monotonic() - started < PATIENCE
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 0
 
 
 def test_pay_form(terminal: Terminal) -> None:
     script = terminal.run("pay_form", "100.10", "cart-17")
-    ref = script.told("reference:")
-    assert "/pay-form?token=" in script.told("open:")
+    ref = script.rest_of_line("reference:")
+    assert "/pay-form?token=" in script.rest_of_line("open:")
     script.end()
     (payment,) = terminal.sandbox.ledger()
     assert payment.kind == "pay_form"
@@ -175,7 +175,7 @@ def test_pay_form(terminal: Terminal) -> None:
 
 def test_qr(terminal: Terminal) -> None:
     script = terminal.run("qr", "100.10")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
     terminal.sandbox.approve(ref.transaction_id or "")
     assert script.end() == "paid"
     assert (terminal.folder / "qr.png").read_bytes().startswith(b"\x89PNG")
@@ -184,7 +184,7 @@ def test_qr(terminal: Terminal) -> None:
 def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
     terminal.sandbox.switches.change(acts_as="other")
     script = terminal.run("qr", "100.10", dialect="sandbox-other-dialect.json")
-    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
     terminal.sandbox.approve(ref.transaction_id or "")
     assert script.end() == "paid"
     check = terminal.run("check", str(ref), dialect="sandbox-other-dialect.json")
@@ -193,7 +193,7 @@ def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
 
 def test_callback(terminal: Terminal) -> None:
     card = terminal.run("card", "100.10")
-    ref = card.told("reference:")
+    ref = card.rest_of_line("reference:")
     card.end()
     number = kassa.PaymentRef.parse(ref).order_number or ""
     body = callback(number, "Cards", "100.10").decode()
