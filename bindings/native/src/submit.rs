@@ -213,7 +213,7 @@ pub unsafe extern "C" fn kassa_received(queue: u64, number: u64) {
     }
 }
 
-/// Gives a call up whose completion nobody receives any more, whether it goes on, is complete, or is taken. Nothing is heard of it
+/// Gives up a call that nobody waits for any more, whether it is running, complete, or taken. The queue does not return it
 /// afterwards. Its completion may still come out of [`kassa_take`] on another thread, which began before: it is nobody's then.
 ///
 /// # Safety

@@ -24,7 +24,7 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failed {
 
 impl IntoResponse for Failed {
     fn into_response(self) -> Response {
-        eprintln!("failed: {}", self.0); // for the log; the caller is not told why
+        eprintln!("failed: {}", self.0); // for the log alone: the answer does not say why
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     }
 }

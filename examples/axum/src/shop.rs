@@ -68,7 +68,7 @@ async fn event(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> Res
     let event = match verify_event(&body, &headers, [&shop.events_secret]) {
         Ok(event) => event,
         Err(error) => {
-            eprintln!("an event was refused: {error}"); // the sender is not told why
+            eprintln!("an event was refused: {error}"); // for the log alone: the answer does not say why
             return Ok(StatusCode::UNAUTHORIZED);
         }
     };

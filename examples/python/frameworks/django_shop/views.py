@@ -48,7 +48,7 @@ def events(request: HttpRequest) -> HttpResponse:
     try:
         event = verify_event(request.body, request.headers, settings.KASSA_EVENTS_SECRET)
     except EventError as error:
-        logger.warning("an event was refused: %s", error)  # the sender is not told why
+        logger.warning("an event was refused: %s", error)  # for the log alone: the answer does not say why
         return HttpResponse(status=401)
     if event.is_paid and not mark_paid(event.reference):
         raise Http404  # what is not answered with 2xx comes again

@@ -64,7 +64,7 @@ async def events(request: Request) -> None:
     try:
         event = verify_event(await request.body(), request.headers, state.events_secret)
     except EventError as error:
-        logger.warning("an event was refused: %s", error)  # the sender is not told why
+        logger.warning("an event was refused: %s", error)  # for the log alone: the answer does not say why
         raise HTTPException(401) from None
     # What is not answered with 2xx comes again.
     if event.is_paid and not await asyncio.to_thread(state.orders.mark_paid, event.reference):

@@ -47,7 +47,7 @@ def create_app(on_paid: Callable[[str], object] | None = None) -> Flask:
         try:
             event = verify_event(request.get_data(), request.headers, events_secret)
         except EventError as error:
-            app.logger.warning("an event was refused: %s", error)  # the sender is not told why
+            app.logger.warning("an event was refused: %s", error)  # for the log alone: the answer does not say why
             abort(401)
         if event.is_paid:
             if not orders.mark_paid(event.reference):

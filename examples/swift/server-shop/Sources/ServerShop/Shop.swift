@@ -36,7 +36,7 @@ public struct Shop: Sendable {
                 event = try KassaClient.verifyEvent(
                     body: request.body, header: { request.headers.first(name: $0) }, secrets: [eventsSecret])
             } catch let error as EventError {
-                app.log("an event was refused: \(error)")  // the sender is not told why
+                app.log("an event was refused: \(error)")  // for the log alone: the answer does not say why
                 return .init(status: error.reason == .malformedSecret ? 500 : 401)
             }
             guard event.isPaid else { return .init(status: 204) }
