@@ -46,7 +46,7 @@ def events() -> tuple[str, int]:
     try:
         event = verify_event(request.get_data(), request.headers, os.environ["KASSA_EVENTS_SECRET"])
     except EventError as error:
-        app.logger.warning("an event was refused: %s", error)  # The sender is not told why.
+        app.logger.warning("an event was refused: %s", error)  # For the log alone: the answer does not say why.
         abort(401)
     if event.reference not in orders:
         abort(404)  # What is not taken comes again.
