@@ -11,7 +11,10 @@ use std::{
 };
 
 use crate::{
-    pipeline::log::{self, Event, What},
+    pipeline::{
+        log::{self, Event, What},
+        telemetry::CompletedCall,
+    },
     transport::runtime::PerProcess,
 };
 
@@ -52,11 +55,22 @@ pub struct KeptLogEvent {
     pub numbers: HashMap<String, u64>,
 }
 
+/// A request to the gateway that has ended, with the number of the call that made it; 0 where it has none.
+#[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
+pub struct KeptCall {
+    /// The number of the call.
+    pub call: u64,
+    /// The record.
+    pub completed: CompletedCall,
+}
+
 /// What was kept of some calls.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct TakenLogEvents {
     /// The events, one call's after another's, and of each call the oldest first.
     pub events: Vec<KeptLogEvent>,
+    /// The requests to the gateway that have ended, in the same order.
+    pub completed: Vec<KeptCall>,
     /// Those of the calls that have ended of which more events may come: a payment goes on without its caller.
     pub under_way: Vec<u64>,
 }
@@ -90,6 +104,7 @@ static KEPT_LEVELS: AtomicU8 = AtomicU8::new(0);
 struct Kept {
     events: VecDeque<KeptLogEvent>,
     dropped: usize,
+    completed: VecDeque<CompletedCall>,
 }
 
 /// Keeps events of this level and of those that matter more from now on, until they are taken; none where there is no
@@ -98,7 +113,7 @@ struct Kept {
 fn keep_log_events(least: Option<LogLevel>) {
     KEPT_LEVELS.store(least.map_or(0, |level| level as u8 + 1), Ordering::Relaxed);
     if least.is_none() {
-        kept().clear();
+        forget(|of_call| of_call.events.clear());
     }
     log::listen(hear);
 }
@@ -106,17 +121,42 @@ fn keep_log_events(least: Option<LogLevel>) {
 /// Takes the events that were kept of these calls: those that wait, and those that have ended. The number 0 is that of all
 /// events without a call.
 #[uniffi::export]
-fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEvents {
+pub(super) fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEvents {
     // First: what is over by now has kept all of its events.
     let under_way = log::those_under_way(&ended);
     let mut kept = kept();
-    let mut events = Vec::new();
+    let (mut events, mut completed) = (Vec::new(), Vec::new());
     for call in waiting.iter().chain(&ended) {
         if let Some(mut of_call) = kept.remove(call) {
             events.extend(of_call.take(*call));
+            let kept = |completed| KeptCall { call: *call, completed };
+            completed.extend(of_call.completed.into_iter().map(kept));
         }
     }
-    TakenLogEvents { events, under_way }
+    TakenLogEvents { events, completed, under_way }
+}
+
+/// Forgets a part of what is kept: nobody would ever take it.
+fn forget(part: impl Fn(&mut Kept)) {
+    kept().retain(|_, of_call| {
+        part(of_call);
+        !of_call.events.is_empty() || !of_call.completed.is_empty()
+    });
+}
+
+/// Forgets the records that were kept.
+pub(super) fn forget_completed() {
+    forget(|of_call| of_call.completed.clear());
+}
+
+/// Keeps the record of a call, until it is taken with its events.
+pub(super) fn keep_completed(call: u64, ended: CompletedCall) {
+    let mut kept = kept();
+    let completed = &mut kept.entry(call).or_default().completed;
+    if completed.len() == MOST_KEPT {
+        completed.pop_front();
+    }
+    completed.push_back(ended);
 }
 
 fn kept() -> MutexGuard<'static, HashMap<u64, Kept>> {
@@ -133,7 +173,7 @@ impl Kept {
     }
 
     fn take(&mut self, call: u64) -> Vec<KeptLogEvent> {
-        let Self { events, dropped } = std::mem::take(self);
+        let (events, dropped) = (std::mem::take(&mut self.events), std::mem::take(&mut self.dropped));
         let gap = (dropped > 0).then(|| KeptLogEvent {
             event: LogEvent {
                 level: LogLevel::Warning,
@@ -372,7 +412,10 @@ mod tests {
             assert_eq!(taken.events.len(), 1, "another call's event came along");
             assert!(taken.under_way.is_empty());
         }
-        assert_eq!(take_log_events(vec![], vec![73]), TakenLogEvents { events: vec![], under_way: vec![73] });
+        assert_eq!(
+            take_log_events(vec![], vec![73]),
+            TakenLogEvents { events: vec![], completed: vec![], under_way: vec![73] }
+        );
         gateway.close().await;
         let taken = take_log_events(vec![71], vec![72, 73]);
         assert_eq!(texts(&taken, 73), ["responded", NOBODY_WAITS]);

@@ -1,12 +1,13 @@
 //! Foreign function interface (UniFFI) for Kotlin, Swift and Python: replacements for what the generator cannot export
 //! as it is in Rust, which is constructors, conversions and texts of values and of a payment screen, pages of the
-//! journal, logging, and calls that take time. It adds no behaviour. All other methods are exported where they are defined.
+//! journal, logging, observers of calls, and calls that take time. It adds no behaviour. All other methods are exported where they are defined.
 
 pub(crate) mod call;
 mod constructors;
 mod journal;
 mod logging;
 mod methods;
+mod telemetry;
 mod texts;
 
 use rust_decimal::Decimal;

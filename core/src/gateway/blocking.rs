@@ -23,6 +23,7 @@ use crate::{
         PaymentRef,
         report::{Provider, StatusReport},
     },
+    pipeline::telemetry::CallContext,
     status::{
         callback::Callback,
         delivery::{BlockingDeliveryHandler, DeliveryPolicy, DeliverySummary, StopSignal, deliver_forever_here},
@@ -31,7 +32,7 @@ use crate::{
         verdict::Verdict,
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
-    transport::calling_thread::{CallingThread, ask, wait},
+    transport::calling_thread::{self, CallingThread, wait},
 };
 
 /// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each
@@ -73,8 +74,13 @@ impl BlockingGateway {
     /// Runs an operation to its end. Giving up a query loses nothing, so the calling thread drives the network for it.
     fn execute<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
         let thread = if O::KIND.is_query() { CallingThread::that_drives() } else { CallingThread::that_waits() };
-        thread.run(self.gateway.engine.execute(operation))
+        CallContext::here().run(|| thread.run(self.gateway.engine.execute(operation)))
     }
+}
+
+/// Runs a query to its end on the calling thread, which has no subscriber of `tracing` meanwhile.
+fn ask<F: Future>(query: F) -> F::Output {
+    CallContext::here().run(|| calling_thread::ask(query))
 }
 
 impl BlockingGateway {

@@ -69,6 +69,11 @@ pub(crate) trait Operation: Sized + Send + 'static {
         None
     }
 
+    /// What an answer says, in one word for telemetry (`docs/telemetry.md`). Accepted is not paid.
+    fn outcome(_answer: &Self::Answer) -> &'static str {
+        "accepted"
+    }
+
     /// Reads a response with a success status.
     fn read(&self, response: &ResponseReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
 

@@ -13,11 +13,20 @@ use crate::{
     },
     error::PaymentError,
     operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
-    payment_ref::report::Provider,
+    payment_ref::report::{PaymentStatus, Provider},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     validation::Checks,
     violation::Rule,
 };
+
+/// What a report says, for telemetry. It is not compared with what was asked for, as a verdict is.
+fn reported(status: &PaymentStatus) -> &'static str {
+    match status {
+        PaymentStatus::Charged => "charged",
+        PaymentStatus::Rejected => "rejected",
+        PaymentStatus::Other(_) => "pending",
+    }
+}
 
 /// By the gateway's own order number.
 pub(crate) struct PaymentStatusQuery {
@@ -77,6 +86,10 @@ impl Operation for PaymentStatusQuery {
         }
     }
 
+    fn outcome(answer: &ParsedStatus) -> &'static str {
+        reported(&answer.report.status)
+    }
+
     fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
         response.status_report()
     }
@@ -132,6 +145,10 @@ impl Operation for ProviderStatusQuery {
         RequestParts::json(&ProviderStatusBody { order_number: &self.order_number, provider: self.provider.name() })
     }
 
+    fn outcome(answer: &ParsedStatus) -> &'static str {
+        reported(&answer.report.status)
+    }
+
     fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
         response.status_report()
     }
@@ -173,6 +190,10 @@ impl Operation for QrStatusQuery {
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
         Ok(RequestParts::query([("transaction_id", &*self.transaction_id)]))
+    }
+
+    fn outcome(answer: &ParsedStatus) -> &'static str {
+        reported(&answer.report.status)
     }
 
     fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {

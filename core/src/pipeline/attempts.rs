@@ -22,6 +22,7 @@ use crate::{
     pipeline::{
         log::{Caller, Event, What},
         outcome::{Again, ResendPolicy},
+        telemetry::Recording,
     },
     response::Response,
     transport::{Failure, Progress, Request, Stage, Transport, after, runtime::without_subscriber},
@@ -78,6 +79,7 @@ pub(super) struct Attempts {
     deadline: Instant,
     retries: u32,
     policy: ResendPolicy,
+    pub(super) recording: Option<Arc<Recording>>,
     caller: Caller,
 }
 
@@ -109,8 +111,14 @@ impl Attempts {
             deadline: after(transport.now(), limits.deadline),
             retries: limits.retries,
             policy,
+            recording: None,
             caller: Caller::here(),
         }
+    }
+
+    /// Each attempt is recorded there.
+    pub(super) fn recorded_in(self, recording: Option<Arc<Recording>>) -> Self {
+        Self { recording, ..self }
     }
 
     /// Carries a query through to a response in its caller's task, whose runtime drives its connection. A task of its own would cost it
@@ -156,13 +164,20 @@ impl Attempts {
 
     async fn attempt(&self, attempt: u32) -> Result<Response, Failure> {
         let started = self.transport.now();
+        if let Some(recording) = &self.recording {
+            recording.attempt_begins(attempt, &self.request, started);
+        }
         let exchange = self.transport.exchange(self.request.clone());
         let deadline = self.transport.sleep_until(self.deadline);
         let result = match futures_util::future::select(exchange, deadline).await {
             futures_util::future::Either::Left((result, _)) => result,
             futures_util::future::Either::Right(_) => Err(self.out_of_time()),
         };
-        self.record(attempt, &result, self.transport.now() - started);
+        let took = self.transport.now() - started;
+        if let Some(recording) = &self.recording {
+            recording.attempt_ends(&result, took);
+        }
+        self.record(attempt, &result, took);
         result
     }
 

@@ -26,6 +26,7 @@ use crate::{
     pipeline::{
         attempts::Limits,
         outcome::ResendPolicy,
+        spans::Server,
         timers::{Due, Timers},
     },
     response::redact::HiddenCredentials,
@@ -37,6 +38,7 @@ use crate::{
 pub(crate) struct Engine {
     pub(super) transport: Arc<dyn Transport>,
     base_url: String,
+    pub(super) server: Server,
     /// Of everything that moves no money.
     limits: Limits,
     payment_deadline: Duration,
@@ -59,10 +61,15 @@ impl Engine {
         config: GatewayConfig,
         policy: ResendPolicy,
     ) -> Result<Self, PaymentError> {
+        let base_url = config.checked_base_url()?;
         Ok(Self {
             transport,
             policy,
-            base_url: config.checked_base_url()?.into(),
+            server: Server {
+                address: base_url.host_str().unwrap_or_default().into(),
+                port: base_url.port_or_known_default().unwrap_or_default(),
+            },
+            base_url: base_url.into(),
             limits: Limits { deadline: config.query_deadline, retries: config.query_retries, detached: false },
             payment_deadline: config.payment_deadline,
             checks: CheckSettings {

@@ -18,6 +18,8 @@ use crate::{
         engine::{Counted, Engine},
         journaling::{Journaling, UnlessSent, What, in_task},
         outcome::{self, CallError},
+        spans::CallEnd,
+        telemetry::Recording,
     },
     response::{
         Response,
@@ -45,24 +47,37 @@ impl Engine {
         operation: O,
         limits: Limits,
     ) -> Result<O::Answer, CallError> {
+        let recording = Recording::begin(O::ENDPOINT, &self.server, &self.transport);
         // Check: `Invalid` ends the call here.
-        let call = self.check(&operation, limits)?;
-        let counted = self.admit(call.effect())?;
+        let call = self.check(&operation, limits, recording.clone());
+        let admitted = call.and_then(|call| Ok((self.admit(call.effect())?, call)));
+        let (counted, call) =
+            admitted.inspect_err(|failed| end(recording.as_deref(), CallEnd::failed(&failed.error)))?;
         let effect = call.effect().clone();
         let is_in_place = O::KIND.is_query() && !limits.detached && self.transport().can_ask_here();
 
         let path: Boxed<Result<O::Answer, CallError>> = Box::pin({
             let call = call.clone();
             async move {
-                call.begin_entry()?;
-                let sent = call.send(is_in_place).await;
-                let answer = call.interpret(&operation, sent);
-                call.record::<O>(answer)
+                let answer = match call.begin_entry() {
+                    Ok(()) => {
+                        let sent = call.send(is_in_place).await;
+                        let answer = call.interpret(&operation, sent);
+                        call.record::<O>(answer)
+                    }
+                    Err(failed) => Err(failed),
+                };
+                call.end::<O>(&answer);
+                answer
             }
         });
 
         let answer = if is_in_place { guarded(path).await } else { in_own_task(call, counted, path).await };
-        answer.unwrap_or_else(|interrupted| Err(outcome::without_response(effect, interrupted).into()))
+        answer.unwrap_or_else(|interrupted| {
+            let error = outcome::without_response(effect, interrupted);
+            end(recording.as_deref(), CallEnd::failed(&error));
+            Err(error.into())
+        })
     }
 
     /// Asks the gateway about a payment by one of its numbers.
@@ -79,7 +94,12 @@ impl Engine {
     }
 
     /// Checks all rules of a request, and prepares what the steps share. The deadline starts here.
-    fn check<O: Operation>(&self, operation: &O, limits: Limits) -> Result<Arc<Call>, CallError> {
+    fn check<O: Operation>(
+        &self,
+        operation: &O,
+        limits: Limits,
+        recording: Option<Arc<Recording>>,
+    ) -> Result<Arc<Call>, CallError> {
         let mut checks = Checks::default();
         operation.check(&mut checks, &self.checks);
         checks.finish()?;
@@ -87,8 +107,12 @@ impl Engine {
         let mut redactor = Redactor::new(self.credentials.clone());
         operation.hide_secrets(&mut redactor);
         let (effect, log_name) = (O::KIND.effect(operation), operation.log_name());
+        if let (Some(recording), Some(order)) = (&recording, &log_name) {
+            recording.is_about(order);
+        }
+        let attempts = Attempts::new(&self.transport, O::ENDPOINT, log_name, parts, effect, limits, self.policy);
         Ok(Arc::new(Call {
-            attempts: Attempts::new(&self.transport, O::ENDPOINT, log_name, parts, effect, limits, self.policy),
+            attempts: attempts.recorded_in(recording),
             journaling: self.journal_part(operation),
             redactor,
             dialect: self.dialect.clone(),
@@ -170,6 +194,22 @@ impl Call {
             Some(journaling) => in_task(&*self.attempts.transport, || journaling.record::<O>(answer)),
             None => answer,
         }
+    }
+
+    /// Ends the call's record, before its caller has the answer.
+    fn end<O: Operation>(&self, answer: &Result<O::Answer, CallError>) {
+        if let Some(recording) = &self.attempts.recording {
+            recording.end(match answer {
+                Ok(answer) => CallEnd::answered(O::outcome(answer)),
+                Err(failed) => CallEnd::failed(&failed.error),
+            });
+        }
+    }
+}
+
+fn end(recording: Option<&Recording>, end: CallEnd) {
+    if let Some(recording) = recording {
+        recording.end(end);
     }
 }
 

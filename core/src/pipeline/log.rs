@@ -11,7 +11,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{Receiver, Sender, channel},
     },
     thread,
 };
@@ -132,46 +132,91 @@ pub(crate) fn listen(listener: fn(&Event)) {
     LISTENER.get_or_init(|| listener);
 }
 
-/// Runs code of the host where it can do no harm. It is told how many were dropped before it; where the queue is full,
-/// it is dropped, too.
+/// Hands an event to the host. The argument is how many were dropped before it.
 pub(crate) fn later(job: impl FnOnce(usize) + Send + 'static) {
-    if let Some(queue) = QUEUE.get().get_or_init(Queue::start) {
-        queue.push(Box::new(job));
+    static LOG: HostThread = HostThread::new("kassa-log");
+    LOG.run(job);
+}
+
+/// A thread that runs code of the host, where it can do no harm: one for the log, and one for telemetry, so that neither waits for the
+/// other. It starts with its first job.
+pub(crate) struct HostThread {
+    name: &'static str,
+    queue: PerProcess<OnceCell<Option<Queue>>>,
+}
+
+/// The thread of observers of calls, and of subscribers that want spans.
+pub(crate) static TELEMETRY: HostThread = HostThread::new("kassa-telemetry");
+
+impl HostThread {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, queue: PerProcess::new() }
+    }
+
+    /// Runs a job later. Its argument is how many were dropped before it. Where the queue is full, it is dropped, too, and the result is
+    /// false.
+    pub(crate) fn run(&self, job: impl FnOnce(usize) + Send + 'static) -> bool {
+        self.queue().is_some_and(|queue| queue.push(Box::new(job)))
+    }
+
+    /// The same for what ends a job that was run, and must not be lost: a full queue takes it, too.
+    pub(crate) fn run_for_certain(&self, job: impl FnOnce() + Send + 'static) {
+        if let Some(queue) = self.queue() {
+            queue.push_for_certain(Box::new(move |_| job()));
+        }
+    }
+
+    /// Nothing where there is no thread to be had: a payment is worth more than its log.
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.get().get_or_init(|| Queue::start(self.name)).as_ref()
     }
 }
 
 type Job = Box<dyn FnOnce(usize) + Send>;
 
-static QUEUE: PerProcess<OnceCell<Option<Queue>>> = PerProcess::new();
-
 struct Queue {
-    waiting: SyncSender<Job>,
-    dropped: Arc<AtomicUsize>,
+    jobs: Sender<Job>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    waiting: AtomicUsize,
+    dropped: AtomicUsize,
 }
 
 impl Queue {
-    /// Nothing where there is no thread to be had: a payment is worth more than its log.
-    fn start() -> Option<Self> {
-        let (waiting, jobs) = sync_channel(MOST_WAITING);
-        let dropped = Arc::new(AtomicUsize::new(0));
+    fn start(name: &str) -> Option<Self> {
+        let (sender, jobs) = channel();
+        let counts = Arc::<Counts>::default();
         let work = {
-            let dropped = dropped.clone();
-            move || run_all(jobs, &dropped)
+            let counts = counts.clone();
+            move || run_all(jobs, &counts)
         };
-        thread::Builder::new().name("kassa-log".to_owned()).spawn(work).ok()?;
-        Some(Self { waiting, dropped })
+        thread::Builder::new().name(name.to_owned()).spawn(work).ok()?;
+        Some(Self { jobs: sender, counts })
     }
 
-    fn push(&self, job: Job) {
-        if self.waiting.try_send(job).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+    fn push(&self, job: Job) -> bool {
+        if self.counts.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
+            self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            return false;
         }
+        self.jobs.send(job).is_ok()
+    }
+
+    fn push_for_certain(&self, job: Job) {
+        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
+        // The thread never ends, so the job is not lost here either.
+        let _ = self.jobs.send(job);
     }
 }
 
-fn run_all(jobs: Receiver<Job>, dropped: &AtomicUsize) {
+fn run_all(jobs: Receiver<Job>, counts: &Counts) {
     for job in jobs {
-        let dropped = dropped.swap(0, Ordering::Relaxed);
+        counts.waiting.fetch_sub(1, Ordering::Relaxed);
+        let dropped = counts.dropped.swap(0, Ordering::Relaxed);
         // What panics has said so by the host's own panic hook, and the next event is handed on all the same.
         let _ = catch_unwind(AssertUnwindSafe(|| job(dropped)));
     }
@@ -263,7 +308,7 @@ mod tests {
 
     #[test]
     fn blocking_log_job_drops_only_overflow() {
-        let queue = Queue::start().unwrap();
+        let queue = Queue::start("kassa-log").unwrap();
         let (release, released) = channel::<()>();
         let (began, begins) = channel();
         queue.push(Box::new(move |_| {

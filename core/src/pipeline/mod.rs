@@ -7,4 +7,6 @@ mod execute;
 pub(crate) mod journaling;
 pub(crate) mod log;
 pub(crate) mod outcome;
+pub(crate) mod spans;
+pub(crate) mod telemetry;
 pub(crate) mod timers;

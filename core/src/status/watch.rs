@@ -25,7 +25,7 @@ use crate::{
     payment_ref::PaymentRef,
     pipeline::{
         engine::{EndsAtClose, Engine},
-        log::{as_call, running_call},
+        telemetry::CallContext,
         timers::Due,
     },
     status::{
@@ -176,7 +176,7 @@ enum Query {
     Waiting {
         due: Instant,
         /// The number of the call that waits, for the log.
-        call: u64,
+        context: CallContext,
     },
     InFlight {
         started: Instant,
@@ -389,7 +389,7 @@ impl Shared {
         let moment = due.min(deadline);
         let is_listed = {
             let mut state = self.state();
-            state.query = Query::Waiting { due, call: running_call() };
+            state.query = Query::Waiting { due, context: CallContext::here() };
             state.listed.replace(moment) == Some(moment)
         };
         if !is_listed {
@@ -494,7 +494,8 @@ impl Due for Shared {
     fn due(self: Arc<Self>) {
         let mut state = self.state();
         state.listed = None;
-        let Query::Waiting { due, call } = state.query else { return };
+        let Query::Waiting { due, context } = &state.query else { return };
+        let (due, context) = (*due, context.clone());
         let now = self.source.now();
         let is_due = now >= due && self.source.usable().is_ok();
         let Some(deadline) = state.deadline.filter(|deadline| is_due && now < *deadline) else {
@@ -504,7 +505,7 @@ impl Due for Shared {
         self.ask(&mut state, now, deadline);
         let Query::InFlight { answer, .. } = &mut state.query else { return };
         let waker = Waker::from(self.waiter.clone());
-        let first = AssertUnwindSafe(|| as_call(call, || answer.poll_unpin(&mut Context::from_waker(&waker))));
+        let first = AssertUnwindSafe(|| context.run(|| answer.poll_unpin(&mut Context::from_waker(&waker))));
         match catch_unwind(first) {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(at_once)) => {

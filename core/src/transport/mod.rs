@@ -62,6 +62,15 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What happened, in one word, for telemetry.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Misconfigured { .. } => "misconfigured",
+            Self::NotConnected { .. } => "not_connected",
+            Self::Lost { .. } => "lost",
+        }
+    }
+
     /// By a panic inside, or a runtime that goes down.
     pub(crate) fn interrupted(may_be_sent: bool) -> Self {
         let detail = "the request was interrupted inside the SDK".to_owned();

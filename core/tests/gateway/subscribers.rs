@@ -89,7 +89,7 @@ fn subscribe(evil: impl Fn() + Send + Sync + 'static) -> Receiver<Call> {
 fn panics() {
     let say = panic::take_hook();
     panic::set_hook(Box::new(move |what| {
-        if thread::current().name() != Some("kassa-log") {
+        if !matches!(thread::current().name(), Some("kassa-log" | "kassa-telemetry")) {
             say(what);
         }
     }));

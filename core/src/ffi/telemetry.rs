@@ -1,0 +1,93 @@
+//! Telemetry: hands the record of each call to another language, to an observer when the call has ended, or later with its log events.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, PoisonError, RwLock, RwLockWriteGuard,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crate::{
+    ffi::logging,
+    pipeline::{
+        log::TELEMETRY,
+        telemetry::{self, CompletedCall, OnCompleted},
+    },
+};
+
+/// Observes calls. It is called on a thread of Kassa's own, for one call after the other; no call waits for it, and what it throws
+/// reaches none. Where it is too slow for a thousand calls, further ones are dropped.
+#[uniffi::export(with_foreign)]
+pub trait CallObserver: Send + Sync {
+    /// Takes a call that has ended.
+    fn completed(&self, call: CompletedCall);
+}
+
+/// By the numbers of their calls.
+static OBSERVERS: RwLock<Option<HashMap<u64, Arc<dyn CallObserver>>>> = RwLock::new(None);
+/// Whether there is one, so that a call without observers locks nothing.
+static HAS_OBSERVERS: AtomicBool = AtomicBool::new(false);
+static KEEPS: AtomicBool = AtomicBool::new(false);
+
+/// Observes the call of this number, as long as it runs and what it has sent is under way; 0 for all calls without a number.
+#[uniffi::export]
+fn observe_call(call: u64, observer: Arc<dyn CallObserver>) {
+    let mut observers = observers();
+    let before = observers.get_or_insert_default().insert(call, observer);
+    HAS_OBSERVERS.store(true, Ordering::Relaxed);
+    drop(observers);
+    // Another language's code runs where it is dropped, so after the lock.
+    drop(before);
+    telemetry::observe_by(find_observer);
+}
+
+/// Ends what [`observe_call`] began, when the call is over. What goes on without its caller is still observed.
+#[uniffi::export]
+fn stop_observing_call(call: u64) {
+    let mut observers = observers();
+    let observer = observers.as_mut().and_then(|observers| observers.remove(&call));
+    HAS_OBSERVERS.store(observers.as_ref().is_some_and(|observers| !observers.is_empty()), Ordering::Relaxed);
+    drop(observers);
+    drop(observer);
+}
+
+/// Whether to keep the records of calls from now on, until they are taken with `take_log_events`. For languages whose code should
+/// not run on Kassa's threads.
+#[uniffi::export]
+fn keep_completed_calls(keep: bool) {
+    KEEPS.store(keep, Ordering::Relaxed);
+    if !keep {
+        logging::forget_completed();
+    }
+    telemetry::observe_by(find_observer);
+}
+
+fn observers() -> RwLockWriteGuard<'static, Option<HashMap<u64, Arc<dyn CallObserver>>>> {
+    OBSERVERS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn find_observer(call: u64) -> Option<OnCompleted> {
+    let keeps = KEEPS.load(Ordering::Relaxed);
+    let observer = HAS_OBSERVERS.load(Ordering::Relaxed).then(|| observer_of(call)).flatten();
+    if !keeps && observer.is_none() {
+        return None;
+    }
+    Some(Box::new(move |completed| {
+        if let Some(observer) = observer {
+            let completed = completed.clone();
+            TELEMETRY.run(move |_| observer.completed(completed));
+        }
+        if keeps {
+            logging::keep_completed(call, completed);
+        }
+    }))
+}
+
+fn observer_of(call: u64) -> Option<Arc<dyn CallObserver>> {
+    let observers = OBSERVERS.read().unwrap_or_else(PoisonError::into_inner);
+    observers.as_ref()?.get(&call).cloned()
+}
+
+#[cfg(test)]
+mod tests;
