@@ -45,6 +45,8 @@ deliver in a worker, for ever         deliver_forever                      your 
 Kassa logs to the logger ``kassa`` once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough. No record
 contains a secret; structured details are in ``record.kassa``. Each record comes in the context (``contextvars``) of its call.
 
+`on_call` observes each request with its attempts and its outcome; `kassa.opentelemetry` makes spans and metrics of them.
+
 For tests of your own code, use the in-memory gateway `kassa.testing.FakeGateway`; for stubs, the protocol `PaymentGateway`.
 
 The payer's side of the merchant's server (``kassa-server``), for a payment screen, is `kassa.checkout`.
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from .requests import CardPayment, MbankPayment, MegapayPayment, PayForm, QrPayment
     from .secrets import Card, Credentials, Proxy
     from .settings import StatusQueryForm
+    from .telemetry import CallAttempt, CompletedCall, on_call
     from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
     from .violations import Advice, AdviceTopic, Language, Rule, Violation
     from .watching import AsyncStatusWatch, QueryFailed, StatusWatch, WatchReport
@@ -137,6 +140,7 @@ _names = _Names(
         "requests": "CardPayment MbankPayment MegapayPayment PayForm QrPayment",
         "secrets": "Card Credentials Proxy",
         "settings": "StatusQueryForm",
+        "telemetry": "CallAttempt CompletedCall on_call",
         "verdict": "Charged Mismatch Pending Rejected Unverifiable Verdict",
         "violations": "Advice AdviceTopic Language Rule Violation",
         "watching": "AsyncStatusWatch QueryFailed StatusWatch WatchReport",
@@ -166,6 +170,7 @@ __all__ = [
     "AsyncRecovery",
     "AsyncStatusWatch",
     "BankLink",
+    "CallAttempt",
     "Callback",
     "CallbackKey",
     "Card",
@@ -176,6 +181,7 @@ __all__ = [
     "Charged",
     "CheckStatus",
     "Complete",
+    "CompletedCall",
     "Credentials",
     "DeadlineExpired",
     "DeliverySummary",
@@ -246,6 +252,7 @@ __all__ = [
     "__version__",
     "new_order_number",
     "normalized_phone",
+    "on_call",
     "som_to_tyiyn",
     "tyiyn_to_som",
 ]

@@ -1,4 +1,5 @@
-"""Hands the core's events to Python's ``logging``, as records of the logger ``kassa``.
+"""Hands the core's events to Python's ``logging``, as records of the logger ``kassa``, and ended calls to the observers of
+`telemetry`.
 
 The core keeps the events that somebody listens to, by the number of their call. Whoever waits for a call hands its events on:
 while it waits, and when the call is over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose
@@ -23,7 +24,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextvars import Context, copy_context
 from itertools import count
 from typing import Any
@@ -37,6 +38,19 @@ class _Kept:
     """The level from which the core keeps events at present."""
 
     least: Any = None
+
+
+class Observers:
+    """Who observes calls, in the order in which they came."""
+
+    all: tuple[Callable[[Any], object], ...] = ()
+
+
+def observe_with(observers: tuple[Callable[[Any], object], ...]) -> None:
+    """Sets all observers. The core keeps the records of calls as long as there are any."""
+    if bool(observers) is not bool(Observers.all):
+        native.keep_completed_calls(bool(observers))
+    Observers.all = observers
 
 
 class CallLog:
@@ -117,25 +131,26 @@ def begin() -> CallLog | None:
     if least is not _Kept.least:
         _Kept.least = least
         native.keep_log_events(least)
-        if least is None:
-            ended.clear()
-    return None if least is None else CallLog(next(_numbers), copy_context())
+    if least is None and not Observers.all:
+        ended.clear()
+        return None
+    return CallLog(next(_numbers), copy_context())
 
 
 def is_listened_to() -> bool:
     """Whether looking for events can bring any."""
-    return _Kept.least is not None
+    return _Kept.least is not None or bool(Observers.all)
 
 
 def look(calls: Collection[CallLog]) -> None:
     """Hands on what has happened so far, while calls wait."""
-    if _Kept.least is not None and threading.get_ident() not in _handing_on | _have_handler_that_calls:
+    if is_listened_to() and threading.get_ident() not in _handing_on | _have_handler_that_calls:
         _hand_on_all(calls, ())
 
 
 def end(call: CallLog) -> None:
     """Hands on what has happened so far, after a call."""
-    if _Kept.least is None:
+    if not is_listened_to():
         return
     here = threading.get_ident()
     handed_on: Collection[CallLog] = ()
@@ -162,7 +177,7 @@ def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) 
         turns += over
         taken = native.take_log_events([call.number for call in going_on], [call.number for call in over])
         by_number = {call.number: call for call in turns}
-        for kept in taken.events:
+        for kept in (*taken.events, *taken.completed):
             by_number[kept.call].taken.append(kept)
         # No more than there are now: what comes meanwhile is not for this one to wait for.
         for call in turns:
@@ -192,6 +207,21 @@ def _least() -> Any:
 
 
 def _hand_on(kept: Any) -> None:
+    """Hands on a log event, or the record of a request."""
+    if hasattr(kept, "completed"):
+        for observer in Observers.all:
+            _show(observer, kept.completed)
+        return
     from . import _log_records  # its import is what is saved
 
     _log_records.hand_on(kept)
+
+
+def _show(observer: Callable[[Any], object], call: Any) -> None:
+    try:
+        observer(call)
+    except Exception:  # noqa: BLE001 (an observer's defect must not hide what a payment call has to say)
+        if sys.stderr is not None:
+            import traceback  # a program whose observers work does without it
+
+            traceback.print_exc()
