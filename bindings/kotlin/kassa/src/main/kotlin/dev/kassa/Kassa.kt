@@ -91,4 +91,16 @@ public object Kassa {
      */
     @JvmStatic
     public fun logTo(sink: LogSink?): Unit = calling { Library.logTo(sink) }
+
+    /**
+     * Shows each request to the gateway that has ended to [observer], from now on and in the whole program, until the result is closed.
+     *
+     * ```
+     * Kassa.onCall { println("${it.operation} ${it.outcome} ${it.duration}") }
+     * ```
+     *
+     * Without an observer nothing is recorded. For OpenTelemetry there is [OpenTelemetryObserver].
+     */
+    @JvmStatic
+    public fun onCall(observer: CallObserver): CallObservation = calling { CallObservers.add(observer) }
 }

@@ -1,5 +1,6 @@
 package dev.kassa
 
+import dev.kassa.internal.Observers
 import dev.kassa.internal.Receipt
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
@@ -14,6 +15,7 @@ import kotlinx.coroutines.withContext
 import java.util.concurrent.CompletableFuture
 import kotlin.coroutines.ContinuationInterceptor
 import kotlin.coroutines.CoroutineContext
+import kotlin.coroutines.EmptyCoroutineContext
 
 // The three ways on which a result reaches its caller. Each tells the core whether it did.
 
@@ -43,7 +45,7 @@ internal fun <T> blocking(call: suspend (Receipt) -> T): T {
 internal fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend (Receipt) -> T): CompletableFuture<T> {
     val future = CompletableFuture<T>()
     val receipt = Receipt()
-    val calling = CoroutineScope(on).launch {
+    val calling = CoroutineScope(on + Observers.ofCaller(EmptyCoroutineContext)).launch {
         val isReceived = try {
             future.complete(call(receipt))
         } catch (error: Throwable) {
@@ -63,7 +65,7 @@ internal fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: su
  */
 private suspend fun <T> onDefault(block: suspend () -> T): T {
     val context = currentCoroutineContext()
-    if (!goesOnByItself(context)) return withContext(Dispatchers.Default) { block() }
+    if (!goesOnByItself(context)) return withContext(Dispatchers.Default + Observers.ofCaller(context)) { block() }
     context.ensureActive()
     return block()
 }

@@ -2,12 +2,10 @@ package dev.kassa.internal
 
 import java.lang.reflect.Method
 import java.nio.ByteBuffer
+import kotlin.coroutines.EmptyCoroutineContext
 
 // Both ways to make a call of the core that takes time. The call is one message, and so is what it ends with.
 // Why: docs/adr/0002-runtime-and-boundary.md.
-
-/** Log events are not connected with calls here. */
-internal const val NO_LOG = 0L
 
 /** So long a thread stays in the core before it looks whether it was interrupted. */
 private const val LOOK_EVERY_MILLISECONDS = 20L
@@ -22,11 +20,15 @@ internal suspend fun <T> await(call: AsyncCall, receipt: Receipt, read: (ByteBuf
  */
 internal fun <T> callHere(call: AsyncCall, read: (ByteBuffer) -> T): T {
     if (Thread.interrupted()) throw InterruptedException()
-    return Memory.send(call) { memory, length ->
+    return Observers.observing(EmptyCoroutineContext) { observed -> callHere(call, observed, read) }
+}
+
+private fun <T> callHere(call: AsyncCall, observed: Long, read: (ByteBuffer) -> T): T =
+    Memory.send(call) { memory, length ->
         try {
             var status: Long
             do {
-                status = Direct.kassa_call(memory.address, memory.capacity, length, NO_LOG, LOOK_EVERY_MILLISECONDS, memory.waiting)
+                status = Direct.kassa_call(memory.address, memory.capacity, length, observed, LOOK_EVERY_MILLISECONDS, memory.waiting)
                 if (status < 0 && Thread.interrupted()) throw InterruptedException()
             } while (status < 0)
             val value = valueOf(status, memory, read)
@@ -38,7 +40,6 @@ internal fun <T> callHere(call: AsyncCall, read: (ByteBuffer) -> T): T {
             throw error
         }
     }
-}
 
 private fun <T> valueOf(status: Long, memory: Memory, read: (ByteBuffer) -> T): T {
     val length = lengthOf(status)

@@ -69,12 +69,16 @@ internal object Completions {
     /** Waits for the completion of a call. Who gets it says in the [receipt] whether the caller has received it. */
     suspend fun await(call: AsyncCall, receipt: Receipt): Completion {
         // What is submitted may be sent.
-        currentCoroutineContext().ensureActive()
+        val context = currentCoroutineContext().apply { ensureActive() }
+        return Observers.observing(context) { observed -> await(call, observed, receipt) }
+    }
+
+    private suspend fun await(call: AsyncCall, observed: Long, receipt: Receipt): Completion {
         val number = numbers.incrementAndGet()
         try {
             val completion = suspendCancellableCoroutine<Completion> { wait ->
                 add(number, wait)
-                Memory.send(call) { memory, length -> Direct.kassa_submit(queue, number, NO_LOG, memory.address, length) }
+                Memory.send(call) { memory, length -> Direct.kassa_submit(queue, number, observed, memory.address, length) }
             }
             if (isToBeReceived(completion.status)) receipt.isFor(number)
             return completion
