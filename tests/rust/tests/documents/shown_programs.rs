@@ -18,12 +18,18 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 37] = [
+const FILES: [(&str, &str); 40] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    (
+        "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/TelemetryTest.kt",
+        "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/TelemetryTest.kt",
+    ),
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
     ("bindings/python/README.md", "bindings/python/tests/test_docs.py"),
+    ("bindings/python/tests/test_telemetry.py", "bindings/python/tests/test_telemetry.py"),
     ("bindings/swift/README.md", "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
+    ("core/tests/telemetry.rs", "core/tests/telemetry.rs"),
     ("docs/checkout.md", "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/journal.md", "tests/rust/tests/documents/programs/mod.rs"),
     ("examples/axum/src/", "examples/axum/tests/shops/main.rs"),
