@@ -35,7 +35,9 @@ private func own(_ error: any Error) -> any Error {
 /// Makes a call that takes time, and reads its answer. If the task is cancelled, the core drops the call, and this throws
 /// `CancellationError` at once. If the task was cancelled before, the call is never made.
 func answer<Answer>(to call: AsyncCall, _ read: (inout Reader) throws -> Answer) async throws -> Answer {
-    let completion = try await CompletionQueue.shared.completion(of: call)
+    let completion = try await Observers.shared.observing { number in
+        try await CompletionQueue.shared.completion(of: call, observedAs: number)
+    }
     var reader = (data: completion.value, offset: completion.value.startIndex)
     switch completion.code {
     case .answer: return try translated { try read(&reader) }

@@ -36,35 +36,38 @@ final class CompletionQueue: @unchecked Sendable {
     private let queue: UInt64 = kassa_queue_new({ _ in CompletionQueue.shared.resumeTasks() }, 0, 0)
 
     /// Makes a call and waits until it completes. If the task is cancelled, it drops the call and throws `CancellationError` at once.
-    func completion(of call: AsyncCall) async throws -> Completion {
+    /// Observers know the call by the second number.
+    func completion(of call: AsyncCall, observedAs observed: UInt64) async throws -> Completion {
         let number = lock.withLock {
             lastNumber += 1
             return lastNumber
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { begin(call, number, for: $0) }
+            try await withCheckedThrowingContinuation { begin(call, number, observed, for: $0) }
         } onCancel: {
             cancel(number)
         }
     }
 
-    private func begin(_ call: AsyncCall, _ number: UInt64, for task: CheckedContinuation<Completion, any Error>) {
+    private func begin(
+        _ call: AsyncCall, _ number: UInt64, _ observed: UInt64, for task: CheckedContinuation<Completion, any Error>
+    ) {
         // Checked before the message is written: a written message owns objects of the core, which only `kassa_submit` takes over.
         guard !Task.isCancelled else { return task.resume(throwing: CancellationError()) }
         // Before it is submitted, because it may complete at once.
         lock.withLock { waiting[number] = Waiting(task: task) }
-        submit(call, number)
+        submit(call, number, observed)
         lock.withLock { waiting[number]?.isSubmitted = true }
         // Until here, `cancel` did nothing, so that no task is resumed while its call is still to be submitted.
         if Task.isCancelled { cancel(number) }
     }
 
-    private func submit(_ call: AsyncCall, _ number: UInt64) {
+    private func submit(_ call: AsyncCall, _ number: UInt64, _ observed: UInt64) {
         var message: [UInt8] = []
         // Enough for most calls. The core wipes the message, but not what an array leaves behind when it grows.
         message.reserveCapacity(2048)
         FfiConverterTypeAsyncCall.write(call, into: &message)
-        message.withUnsafeMutableBytes { kassa_submit(queue, number, 0, $0.address, UInt64($0.count)) }
+        message.withUnsafeMutableBytes { kassa_submit(queue, number, observed, $0.address, UInt64($0.count)) }
     }
 
     /// Gives a call up, unless its task has the completion, or it is not submitted yet.

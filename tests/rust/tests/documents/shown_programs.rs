@@ -18,7 +18,7 @@ const READMES: [&str; 6] = [
 
 /// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
 /// told above. `scripts/docs/write-code --check` looks whether the block is current.
-const FILES: [(&str, &str); 40] = [
+const FILES: [(&str, &str); 41] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     (
@@ -29,6 +29,7 @@ const FILES: [(&str, &str); 40] = [
     ("bindings/python/README.md", "bindings/python/tests/test_docs.py"),
     ("bindings/python/tests/test_telemetry.py", "bindings/python/tests/test_telemetry.py"),
     ("bindings/swift/README.md", "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
+    ("bindings/swift/Tests/KassaTests/TelemetryTests.swift", "bindings/swift/Tests/KassaTests/TelemetryTests.swift"),
     ("core/tests/telemetry.rs", "core/tests/telemetry.rs"),
     ("docs/checkout.md", "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/journal.md", "tests/rust/tests/documents/programs/mod.rs"),
