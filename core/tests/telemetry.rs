@@ -1,10 +1,5 @@
 //! Spans and metrics of OpenTelemetry, made of Kassa's spans and events by `tracing-opentelemetry`.
 
-use std::{
-    pin::pin,
-    task::{Context, Waker},
-};
-
 use kassa::{
     BlockingGateway, Credentials, FakeFault, FakeGateway, Gateway, GatewayConfig, MbankPayment, PaymentError, Provider,
 };
@@ -68,7 +63,9 @@ impl Recorded {
         self.meters.force_flush().unwrap();
         let exported = self.metrics.get_finished_metrics().unwrap();
         let mut measured = vec![];
-        for metric in exported.last().unwrap().scope_metrics().flat_map(|scope| scope.metrics()) {
+        for metric in
+            exported.last().into_iter().flat_map(|last| last.scope_metrics()).flat_map(|scope| scope.metrics())
+        {
             let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else {
                 panic!("{}", metric.name())
             };
@@ -113,8 +110,9 @@ fn charged_payment_is_in_its_callers_trace() {
     });
 
     let (query, requests) = recorded.call("provider_status");
+    // It ends when all that belongs to it has.
+    let (caller, _) = recorded.call("checkout");
     let spans = recorded.spans.get_finished_spans().unwrap();
-    let caller = spans.iter().find(|span| span.name == "checkout").unwrap();
     for (operation, outcome) in
         [("mbank_payment", "accepted"), ("mbank_confirm", "accepted"), ("provider_status", "charged")]
     {
@@ -212,14 +210,25 @@ fn every_retry_is_a_span() {
 #[test]
 fn cancelled_call_ends_its_span() {
     let recorded = Recorded::begin();
-    let fake = FakeGateway::new().unwrap();
-    fake.stop_clock();
-    fake.fail_next(FakeFault::NoResponse);
-    let gateway = fake.gateway();
-    {
-        let mut query = pin!(gateway.provider_status("order-1", Provider::Cards));
-        assert!(query.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    }
-    let (call, _) = recorded.call("provider_status");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let port = runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let config = GatewayConfig::new(format!("http://127.0.0.1:{port}"), Credentials::basic("shop", "secret"));
+        let gateway = Gateway::new(config).unwrap();
+        tokio::select! {
+            answer = gateway.provider_status("order-1", Provider::Cards) => panic!("nobody answers: {answer:?}"),
+            accepted = listener.accept() => drop(accepted.unwrap()),
+        }
+        port
+    });
+    let (call, requests) = recorded.call("provider_status");
     assert_eq!(text(&call, "kassa.outcome").as_deref(), Some("cancelled"));
+    assert_eq!(requests.len(), 1);
+    assert_eq!(text(&requests[0], "error.type").as_deref(), Some("cancelled"));
+    wait_for("the last measurement", || (recorded.measured().len() == 2).then_some(()));
+    let attempt = format!(
+        "http.client.request.duration 1 error.type=cancelled http.request.method=POST server.address=127.0.0.1 server.port={port}"
+    );
+    assert_eq!(recorded.measured()[0], attempt);
 }

@@ -125,6 +125,8 @@ def _whole(page: Page) -> bytes:
     # While it takes a whole page, Chromium forgets that the screen is touched and shows that of a desktop: the window grows.
     height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
     page.set_viewport_size({"width": size["width"], "height": max(size["height"], height)})
+    # A page that is longer than the window may stand anywhere.
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
     try:
         return page.screenshot(animations="disabled")
     finally:

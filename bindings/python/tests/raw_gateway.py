@@ -126,10 +126,15 @@ def after(event: threading.Event, answer: Answer) -> Answer:
     return wait_and_answer
 
 
+_closed = list[socket.socket]()
+
+
 def closed_port() -> str:
-    """An address where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+    """An address where nobody listens, and nobody else can: the port stays bound."""
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    _closed.append(bound)
+    return f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
 CHARGED = envelope(200, "200", "PAYMENT_SUCCESS", {"orderNumber": "o-1", "amount": 250, "status": "CHARGE"})

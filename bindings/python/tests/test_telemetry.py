@@ -96,12 +96,42 @@ def test_a_refused_and_an_invalid_call_are_recorded(calls: list[kassa.CompletedC
 def test_without_an_observer_nothing_is_recorded(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(CHARGED)
     del calls[:]
-    _logs.observe_with(())
+    for observer in _logs.Observers.all:
+        _logs.stop_observing(observer)
     assert _logs.begin() is None, "nor is a context copied"
     with raw.gateway() as gateway:
         ask(gateway)
     assert native.take_log_events([0], []).completed == ()
     assert calls == []
+
+
+def test_observers_of_two_threads_replace_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last observer ends, and in the middle of that another thread begins one."""
+    is_ending, other_waits = threading.Event(), threading.Event()
+    keep = native.keep_completed_calls
+
+    def slowly(is_kept: bool) -> None:
+        keep(is_kept)
+        if not is_kept:
+            is_ending.set()
+            other_waits.wait(1)
+
+    monkeypatch.setattr(native, "keep_completed_calls", slowly)
+    stop = kassa.on_call(lambda _: None)
+    ending = threading.Thread(target=stop)
+    ending.start()
+    is_ending.wait()
+    began = list[Callable[[], None]]()
+    other = threading.Thread(target=lambda: began.append(kassa.on_call(lambda _: None)))
+    other.start()
+    other.join(0.1)
+    other_waits.set()
+    ending.join()
+    other.join()
+    try:
+        assert len(_logs.Observers.all) == 1
+    finally:
+        began[0]()
 
 
 def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
@@ -113,9 +143,12 @@ def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
         assert isinstance(watch.outcome(), kassa.Charged)
 
 
-def test_an_observer_that_raises_harms_nothing(raw: RawGateway, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+def test_an_observer_that_raises_harms_nothing(
+    error: type[BaseException], raw: RawGateway, capsys: pytest.CaptureFixture[str]
+) -> None:
     def broken(call: kassa.CompletedCall) -> None:
-        raise RuntimeError(f"cannot take {call.operation}")
+        raise error(f"cannot take {call.operation}")
 
     raw.answers(CHARGED)
     calls = list[kassa.CompletedCall]()

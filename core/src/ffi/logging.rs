@@ -149,9 +149,13 @@ pub(super) fn forget_completed() {
     forget(|of_call| of_call.completed.clear());
 }
 
-/// Keeps the record of a call, until it is taken with its events.
-pub(super) fn keep_completed(call: u64, ended: CompletedCall) {
+/// Keeps the record of a call, until it is taken with its events; unless nobody would take it by now.
+pub(super) fn keep_completed(call: u64, ended: CompletedCall, is_wanted: impl FnOnce() -> bool) {
     let mut kept = kept();
+    // Under the lock, which those who want no more take to forget what there is.
+    if !is_wanted() {
+        return;
+    }
     let completed = &mut kept.entry(call).or_default().completed;
     if completed.len() == MOST_KEPT {
         completed.pop_front();

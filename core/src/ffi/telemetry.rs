@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, PoisonError, RwLock, RwLockWriteGuard,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -28,7 +28,9 @@ pub trait CallObserver: Send + Sync {
 static OBSERVERS: RwLock<Option<HashMap<u64, Arc<dyn CallObserver>>>> = RwLock::new(None);
 /// Whether there is one, so that a call without observers locks nothing.
 static HAS_OBSERVERS: AtomicBool = AtomicBool::new(false);
-static KEEPS: AtomicBool = AtomicBool::new(false);
+/// Odd while records are kept. Each time that they are kept anew has a number of its own: whoever would have taken the record of an
+/// earlier time is gone.
+static KEPT_TIME: AtomicU64 = AtomicU64::new(0);
 
 /// Observes the call of this number, as long as it runs and what it has sent is under way; 0 for all calls without a number.
 #[uniffi::export]
@@ -56,11 +58,16 @@ fn stop_observing_call(call: u64) {
 /// not run on Kassa's threads.
 #[uniffi::export]
 fn keep_completed_calls(keep: bool) {
-    KEEPS.store(keep, Ordering::Relaxed);
+    let change = |time: u64| (is_keeping(time) != keep).then_some(time + 1);
+    let _ = KEPT_TIME.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     if !keep {
         logging::forget_completed();
     }
     telemetry::observe_by(find_observer);
+}
+
+fn is_keeping(time: u64) -> bool {
+    time % 2 == 1
 }
 
 fn observers() -> RwLockWriteGuard<'static, Option<HashMap<u64, Arc<dyn CallObserver>>>> {
@@ -68,7 +75,8 @@ fn observers() -> RwLockWriteGuard<'static, Option<HashMap<u64, Arc<dyn CallObse
 }
 
 fn find_observer(call: u64) -> Option<OnCompleted> {
-    let keeps = KEEPS.load(Ordering::Relaxed);
+    let time = KEPT_TIME.load(Ordering::Relaxed);
+    let keeps = is_keeping(time);
     let observer = HAS_OBSERVERS.load(Ordering::Relaxed).then(|| observer_of(call)).flatten();
     if !keeps && observer.is_none() {
         return None;
@@ -79,7 +87,7 @@ fn find_observer(call: u64) -> Option<OnCompleted> {
             TELEMETRY.run(move |_| observer.completed(completed));
         }
         if keeps {
-            logging::keep_completed(call, completed);
+            logging::keep_completed(call, completed, || KEPT_TIME.load(Ordering::Relaxed) == time);
         }
     }))
 }

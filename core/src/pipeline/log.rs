@@ -166,6 +166,11 @@ impl HostThread {
         }
     }
 
+    /// Whether it takes a further job at present.
+    pub(crate) fn has_room(&self) -> bool {
+        self.queue().is_some_and(|queue| queue.counts.waiting.load(Ordering::Relaxed) < MOST_WAITING)
+    }
+
     /// Nothing where there is no thread to be had: a payment is worth more than its log.
     fn queue(&self) -> Option<&Queue> {
         self.queue.get().get_or_init(|| Queue::start(self.name)).as_ref()

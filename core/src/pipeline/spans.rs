@@ -46,7 +46,8 @@ thread_local! {
 }
 
 impl Parent {
-    /// The span that the caller is in. Nothing where no subscriber wants the spans.
+    /// The span that the caller is in. Nothing where no subscriber wants the spans, or where it is behind by too many: what is made here
+    /// is dropped on its thread, and must not wait for it without end.
     ///
     /// The subscriber is asked for it on the caller's thread, before its request is checked.
     pub(crate) fn here() -> Option<Arc<Self>> {
@@ -57,7 +58,7 @@ impl Parent {
             return Some(parent);
         }
         let dispatch = dispatcher::get_default(Clone::clone);
-        if dispatch.is::<NoSubscriber>() {
+        if dispatch.is::<NoSubscriber>() || !TELEMETRY.has_room() {
             return None;
         }
         let span = catch_unwind(Span::current).ok()?;
@@ -104,7 +105,7 @@ pub(crate) struct CallSpans {
 impl CallSpans {
     /// Nothing where too much is waiting for the subscriber: the end of what begins is always handed over.
     pub(crate) fn begin(operation: &'static str) -> Option<Self> {
-        let spans = Self { operation, parent: Parent::here(), call: Slot::default(), attempt: None };
+        let spans = Self { operation, parent: Some(Parent::here()?), call: Slot::default(), attempt: None };
         let call = spans.call.clone();
         let is_begun = spans.later(false, move |parent| {
             let made = debug_span!(
@@ -134,7 +135,6 @@ impl CallSpans {
     }
 
     pub(crate) fn attempt_begins(&mut self, attempt: u32, method: Method, path: &'static str, server: Server) {
-        self.attempt_is_cancelled();
         let slot = Slot::default();
         self.attempt = Some((slot.clone(), method.clone(), server.clone()));
         let call = self.call.clone();
@@ -182,19 +182,11 @@ impl CallSpans {
         });
     }
 
-    fn attempt_is_cancelled(&mut self) {
-        if let Some((slot, ..)) = self.attempt.take() {
-            self.later(true, move |_| {
-                changed(slot.get(), |span| {
-                    span.record("error.type", "cancelled").record("otel.status_code", "ERROR");
-                });
-                drop(slot);
-            });
+    /// Ends the spans. An attempt that was cancelled has taken some time, too.
+    pub(crate) fn end(mut self, end: CallEnd, took: Duration, cancelled_after: Option<Duration>) {
+        if let Some(took) = cancelled_after {
+            self.attempt_ends(None, Some(CallEnd::CANCELLED.outcome.to_owned()), took);
         }
-    }
-
-    pub(crate) fn end(mut self, end: CallEnd, took: Duration) {
-        self.attempt_is_cancelled();
         let (slot, operation) = (std::mem::take(&mut self.call), self.operation);
         self.later(true, move |_| {
             changed(slot.get(), |span| {

@@ -96,7 +96,7 @@ impl CallContext {
 }
 
 impl CallEnd {
-    const CANCELLED: Self = Self { outcome: CANCELLED, error_type: None };
+    pub(crate) const CANCELLED: Self = Self { outcome: CANCELLED, error_type: None };
 
     pub(crate) fn answered(outcome: &'static str) -> Self {
         Self { outcome, error_type: None }
@@ -214,7 +214,8 @@ impl Recording {
         let mut state = self.state();
         let (observer, spans) = (state.observer.take(), state.spans.take());
         if let Some(spans) = spans {
-            spans.end(end, now - self.started);
+            let under_way = state.attempts.last().filter(|attempt| attempt.duration.is_none());
+            spans.end(end, now - self.started, under_way.map(|attempt| now - attempt.started));
         }
         if let Some(observer) = observer {
             let call = self.completed(&mut state, end, now);

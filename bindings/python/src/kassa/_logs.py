@@ -44,9 +44,23 @@ class Observers:
     """Who observes calls, in the order in which they came."""
 
     all: tuple[Callable[[Any], object], ...] = ()
+    # A signal handler may observe, too.
+    lock = threading.RLock()
 
 
-def observe_with(observers: tuple[Callable[[Any], object], ...]) -> None:
+def observe(observer: Callable[[Any], object]) -> None:
+    """Adds an observer."""
+    with Observers.lock:
+        _observe_with((*Observers.all, observer))
+
+
+def stop_observing(observer: Callable[[Any], object]) -> None:
+    """Removes an observer, by identity."""
+    with Observers.lock:
+        _observe_with(tuple(known for known in Observers.all if known is not observer))
+
+
+def _observe_with(observers: tuple[Callable[[Any], object], ...]) -> None:
     """Sets all observers. The core keeps the records of calls as long as there are any."""
     if bool(observers) is not bool(Observers.all):
         native.keep_completed_calls(bool(observers))
@@ -114,6 +128,7 @@ def _begin_anew() -> None:
     """In a forked child: all calls are the parent's, and this is the only thread."""
     global no_call
     no_call = CallLog(0, Context())
+    Observers.lock = threading.RLock()
     ended.clear()
     _handing_on.intersection_update({threading.get_ident()})
 
@@ -220,7 +235,7 @@ def _hand_on(kept: Any) -> None:
 def _show(observer: Callable[[Any], object], call: Any) -> None:
     try:
         observer(call)
-    except Exception:  # noqa: BLE001 (an observer's defect must not hide what a payment call has to say)
+    except (Exception, SystemExit):  # noqa: BLE001 (an observer's defect must not hide what a payment call has to say)
         if sys.stderr is not None:
             import traceback  # a program whose observers work does without it
 

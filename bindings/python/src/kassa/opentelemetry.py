@@ -47,8 +47,12 @@ def instrument(
 
     tracer = trace.get_tracer(_NAME, __version__, tracer_provider)
     meter = metrics.get_meter(_NAME, __version__, meter_provider)
-    uninstrument()
+    # First the new one: requests under way are recorded for as long as somebody observes.
+    before = _running[:]
     _running.append(_Running(telemetry.on_call(_Instruments(tracer, meter).observe)))
+    for running in before:
+        running.stop()
+        _running.remove(running)
 
 
 def uninstrument() -> None:

@@ -47,7 +47,7 @@ class CompletedCall:
     ``invalid``, ``misconfigured``, ``unauthorized``, ``unavailable``, ``unexpected``; or ``cancelled``. **No reason to ship**:
     a report of the gateway becomes a `Verdict` only when it is compared with the payment."""
     error_type: str | None
-    """The class of the error, such as ``OutcomeUnknown``. None if the gateway answered, also if it refused."""
+    """The class of the error, as in ``docs/errors.md``. None if the gateway answered, also if it refused."""
     method: str
     """The HTTP method."""
     path: str
@@ -79,8 +79,10 @@ def on_call(observer: Callable[[CompletedCall], object]) -> Callable[[], None]:
     (``contextvars``) in which its call began: while the call waits, or when it is over, before it returns. A payment that
     continues without its caller is observed with a later call.
 
-    An observer that raises harms no payment, and its traceback is printed. One that is slow delays its own caller's answer, and
-    nothing else: payments continue meanwhile. Without an observer nothing is recorded.
+    An observer that raises harms no payment, and its traceback is printed. Payments continue while an observer runs, but its own
+    caller's answer waits for it; **on an event loop or a gevent hub so does every task**, and a timeout of theirs may come first. So hand
+    slow work to a queue. Calls that an observer makes are observed with a later call: one that calls Kassa for each request goes on
+    for ever. Without an observer nothing is recorded.
     """
     if not callable(observer):
         raise _check.wrong("observer", "a function that takes a kassa.CompletedCall", observer)
@@ -89,9 +91,9 @@ def on_call(observer: Callable[[CompletedCall], object]) -> Callable[[], None]:
     def observe(call: CompletedCall) -> None:
         observer(call)
 
-    _logs.observe_with((*_logs.Observers.all, observe))
+    _logs.observe(observe)
 
     def stop() -> None:
-        _logs.observe_with(tuple(known for known in _logs.Observers.all if known is not observe))
+        _logs.stop_observing(observe)
 
     return stop

@@ -22,7 +22,8 @@ public enum KassaTelemetry {
     /// The same with what belongs to the caller, such as the current span of a task.
     ///
     /// - Parameters:
-    ///   - context: Called in the caller's task before each call begins. It must return at once.
+    ///   - context: Called in the caller's task before each call begins. It must return at once. For requests of a call that began before
+    ///     this was called, such as a watch's, it is called on a thread of Kassa.
     ///   - observer: Receives the requests, each with what was captured for its call.
     /// - Returns: What ends it.
     @discardableResult
@@ -115,10 +116,14 @@ final class Observers: @unchecked Sendable {
     }
 
     func remove(_ number: UInt64) {
-        lock.withLock {
+        let before = lock.withLock {
+            let before = all
             all.removeAll { $0.number == number }
             changed()
+            return before
         }
+        // What an observer has captured goes after the lock: its `deinit` may end another observation.
+        withExtendedLifetime(before) {}
     }
 
     private func changed() {

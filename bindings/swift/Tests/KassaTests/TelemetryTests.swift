@@ -44,6 +44,21 @@ import Testing
         #expect(Set(observed.all) == Set((0..<20).map { "request \($0): provider_status of task-\($0), refused after 1 attempts" }))
     }
 
+    @Test func anObserverMayEndAnotherAsItGoes() async throws {
+        let calls = Calls()
+        let other = KassaTelemetry.onCall { calls.add($0) }
+        let observation = observe(endingWith: other)
+        observation.cancel()
+        _ = try? await FakeGateway().gateway.providerStatus("telemetry-gone", provider: .mbank)
+        #expect(calls.all.allSatisfy { $0.orderNumber != "telemetry-gone" })
+    }
+
+    /// Its observer has the last reference to what ends the other one.
+    private func observe(endingWith other: CallObservation) -> CallObservation {
+        let reporter = Reporter(other)
+        return KassaTelemetry.onCall { _ in withExtendedLifetime(reporter) {} }
+    }
+
     @Test func aPaymentThatLostItsCallerIsObserved() async throws {
         let calls = Calls()
         let observation = KassaTelemetry.onCall { calls.add($0) }
@@ -88,6 +103,14 @@ func report(to report: @escaping @Sendable (String) -> Void) -> CallObservation 
     }
 }
 // docs: end hook
+
+private final class Reporter: Sendable {
+    private let observation: CallObservation
+
+    init(_ observation: CallObservation) { self.observation = observation }
+
+    deinit { observation.cancel() }
+}
 
 /// What was observed. Unchecked, because the compiler does not see that all is behind the lock.
 private class Collected<Element: Sendable>: @unchecked Sendable {

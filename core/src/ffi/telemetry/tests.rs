@@ -221,4 +221,16 @@ async fn kept_records_are_taken_by_call_number() {
     numbered(first, gateway.provider_status("o-1", Provider::Cards)).await.unwrap_err();
     keep_completed_calls(false);
     assert!(logging::take_log_events(vec![], vec![first]).completed.is_empty(), "nobody would ever take it");
+
+    let (gateway, _) = Scripted::gateway(|_| Act::slow_status(20, "CHARGE"));
+    keep_completed_calls(true);
+    let third = number();
+    let paying = numbered(third, call(&gateway, "card_payment"));
+    assert!(timeout(Duration::from_secs(1), paying).await.is_err());
+    keep_completed_calls(false);
+    keep_completed_calls(true);
+    gateway.close().await;
+    let taken = logging::take_log_events(vec![], vec![third]);
+    assert!(taken.completed.is_empty(), "those who would have taken it are gone");
+    keep_completed_calls(false);
 }

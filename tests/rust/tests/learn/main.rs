@@ -1,6 +1,7 @@
 //! `kassa-sandbox learn` and Kassa's core: the core reads each learned dialect, and judges by it as by one that a person who knew the
 //! gateway would have written. `KASSA_SEED=17` invents the gateways of that seed.
 
+mod evidence;
 mod gateway;
 mod judging;
 mod merchant;

@@ -18,7 +18,7 @@ import dev.kassa.internal.CompletedCall as CoreCompletedCall
  * further ones are dropped.
  */
 public fun interface CallObserver {
-    /** Receives a request that has ended. Exceptions from it are ignored. */
+    /** Receives a request that has ended. What it throws is ignored. */
     public fun onCall(call: CompletedCall)
 
     /**
@@ -120,7 +120,8 @@ internal object CallObservers {
 
         override fun forCall(): CallObserver = try {
             observer.forCall()
-        } catch (_: Exception) {
+        } catch (_: Throwable) {
+            // Also a class that is missing: an observer must not keep a payment from being made.
             observer
         }
     }
@@ -134,7 +135,7 @@ private class CoreObserver(private val observers: List<CallObserver>) : CoreCall
         for (observer in observers) {
             try {
                 observer.onCall(completed)
-            } catch (_: Exception) {
+            } catch (_: Throwable) {
                 // The next one gets it all the same.
             }
         }

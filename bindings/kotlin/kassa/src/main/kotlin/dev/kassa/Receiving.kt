@@ -41,11 +41,14 @@ internal fun <T> blocking(call: suspend (Receipt) -> T): T {
     }
 }
 
-/** In a future. One that was cancelled takes no result. */
-internal fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend (Receipt) -> T): CompletableFuture<T> {
+/**
+ * In a future. One that was cancelled takes no result. It is observed as its caller's, unless it goes on in a context that has no observer:
+ * a worker makes many calls, for weeks, and each is observed by whoever observes then.
+ */
+internal fun <T> promise(on: CoroutineContext = ofCaller(), call: suspend (Receipt) -> T): CompletableFuture<T> {
     val future = CompletableFuture<T>()
     val receipt = Receipt()
-    val calling = CoroutineScope(on + Observers.ofCaller(EmptyCoroutineContext)).launch {
+    val calling = CoroutineScope(on).launch {
         val isReceived = try {
             future.complete(call(receipt))
         } catch (error: Throwable) {
@@ -58,6 +61,8 @@ internal fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: su
     future.whenComplete { _, error -> if (error != null) calling.cancel() }
     return future
 }
+
+private fun ofCaller() = Dispatchers.Default + Observers.ofCaller(EmptyCoroutineContext)
 
 /**
  * Calls the core off the thread that draws. It also comes back through a dispatcher, so that a caller who has none

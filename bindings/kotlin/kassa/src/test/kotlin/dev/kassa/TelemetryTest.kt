@@ -30,7 +30,9 @@ import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.api.parallel.Isolated
+import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
@@ -62,9 +64,9 @@ class TelemetryTest {
         val called = CountDownLatch(1)
         val release = CountDownLatch(1)
         val throwing = object : CallObserver {
-            override fun onCall(call: CompletedCall) = error("an observer that fails")
+            override fun onCall(call: CompletedCall) = throw NoClassDefFoundError("of an observer")
 
-            override fun forCall() = error("an observer that fails")
+            override fun forCall() = throw NoClassDefFoundError("of an observer")
         }
         Kassa.onCall(throwing).use {
             Kassa.onCall { called.countDown(); release.await() }.use {
@@ -109,6 +111,29 @@ class TelemetryTest {
         for (way in listOf("blocking", "future", "coroutine", "watch")) {
             assertEquals("$way, provider_status", observed.poll(PATIENCE_SECONDS, SECONDS))
         }
+    }
+
+    @Test
+    fun `a worker is observed by whoever observes then`(@TempDir folder: Path) {
+        val fake = FakeGateway()
+        val gateway = fake.future.withJournal(Journal.open(folder))
+        for (order in listOf("order-1", "order-2")) gateway.createMbankPayment(mbank(order)).get()
+        fake.charge("order-1")
+        val (first, second) = LinkedBlockingQueue<CompletedCall>() to LinkedBlockingQueue<CompletedCall>()
+        val (isDelivering, release) = CountDownLatch(1) to CountDownLatch(1)
+        val stop = StopSignal()
+        val worker = Kassa.onCall { first += it }.use {
+            val worker = gateway.deliverForever(stop) { isDelivering.countDown(); release.await() }
+            assertTrue(isDelivering.await(PATIENCE_SECONDS, SECONDS))
+            worker
+        }
+        assertTrue(first.isNotEmpty())
+        Kassa.onCall { second += it }.use {
+            release.countDown()
+            assertEquals("order-2", second.next().orderNumber)
+        }
+        stop.stop()
+        worker.get(PATIENCE_SECONDS, SECONDS)
     }
 
     @Test
