@@ -79,10 +79,10 @@ def on_call(observer: Callable[[CompletedCall], object]) -> Callable[[], None]:
     (``contextvars``) in which its call began: while the call waits, or when it is over, before it returns. A payment that
     continues without its caller is observed with a later call.
 
-    An observer that raises harms no payment, and its traceback is printed. Payments continue while an observer runs, but its own
-    caller's answer waits for it; **on an event loop or a gevent hub so does every task**, and a timeout of theirs may come first. So hand
-    slow work to a queue. Calls that an observer makes are observed with a later call: one that calls Kassa for each request goes on
-    for ever. Without an observer nothing is recorded.
+    An observer that raises harms no payment, and its traceback is printed. Payments continue while an observer runs, but its
+    own caller's answer waits for it; **on an event loop or a gevent hub so does every task**, and a timeout of theirs may come
+    first. So hand slow work to a queue. Calls that an observer makes are observed with a later call: one that calls Kassa for
+    each request goes on for ever. Without an observer nothing is recorded.
     """
     if not callable(observer):
         raise _check.wrong("observer", "a function that takes a kassa.CompletedCall", observer)

@@ -69,11 +69,12 @@ const FILES: [(&str, &str); 41] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 58] = [
+const BLOCKS: [(&str, &str, usize, &str); 60] = [
     ("bindings/kotlin/README.md", "java", 3, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 11, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
     ("bindings/kotlin/README.md", "xml", 3, "scripts/release/check-versions"),
+    ("bindings/kotlin/README.md", "xml", 1, "scripts/kotlin/try-quick-start"),
     ("bindings/python-sandbox/README.md", "python", 2, "bindings/python-sandbox/tests/test_docs.py"),
     ("bindings/python-sandbox/README.md", "sh", 1, "scripts/python/build-sandbox-wheel"),
     ("bindings/python-server/README.md", "python", 2, "bindings/python-server/tests/test_plugin.py"),
@@ -101,6 +102,7 @@ const BLOCKS: [(&str, &str, usize, &str); 58] = [
     ("docs/frameworks/django.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/fastapi.md", "sh", 2, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/flask.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
+    ("docs/frameworks/index.md", "sh", 1, "needs the wheels, and a server that runs"),
     ("docs/frameworks/gunicorn.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/journal.md", "python", 1, "bindings/python/tests/test_delivery.py"),
     ("docs/frameworks/spring-boot.md", "xml", 1, "scripts/release/check-versions"),
