@@ -15,6 +15,8 @@ pub(super) struct Candidate {
     pub(super) place: String,
     pub(super) fits: Vec<At>,
     pub(super) differs: Vec<At>,
+    /// Whether each value that differs is zero, such as an amount that was not paid yet.
+    pub(super) differs_by_zero: bool,
     /// The fitting values.
     pub(super) values: BTreeSet<String>,
 }
@@ -42,6 +44,7 @@ pub(super) fn candidates<'s>(
                 place: value.place.clone(),
                 fits: Vec::new(),
                 differs: Vec::new(),
+                differs_by_zero: true,
                 values: BTreeSet::new(),
             });
             if is_fitting {
@@ -49,6 +52,7 @@ pub(super) fn candidates<'s>(
                 candidate.values.insert(value.text.clone());
             } else {
                 candidate.differs.push(seen.at);
+                candidate.differs_by_zero &= value.decimal().is_some_and(|value| value.is_zero());
             }
         }
     }
@@ -103,6 +107,7 @@ impl Learner<'_> {
         let differs = candidate.map_or(&[][..], |candidate| &candidate.differs);
         let at: Vec<_> =
             self.exchanges.read_at(field.0).filter(|seen| seen.value(named).is_some()).map(|seen| seen.at).collect();
+        let differs = if candidate.is_some_and(|candidate| candidate.differs_by_zero) { &[][..] } else { differs };
         if at.is_empty() || candidate.is_none() || !differs.is_empty() {
             let because = match (at.is_empty(), differs.is_empty()) {
                 (true, _) => "no response has a value there".to_owned(),

@@ -8,7 +8,7 @@ use super::{
     Learner,
     answers::Meaning,
     endpoint::{Endpoint, Field, FieldOf, Role},
-    exchanges::Seen,
+    exchanges::{Seen, Value},
     report::{At, Finding, OpenPoint},
 };
 
@@ -26,7 +26,7 @@ struct Uses {
     ok: Vec<At>,
     /// Of requests that did what they should: the payment was charged later, or the page or code came.
     succeeded: Vec<At>,
-    /// Not with HTTP 2xx, and the payment existed later all the same.
+    /// The payment existed later all the same, or was charged by this very confirmation.
     existed: Vec<At>,
     /// To a number that was used before.
     repeated: Vec<At>,
@@ -48,7 +48,7 @@ impl Learner<'_> {
         for seen in self.exchanges.at(endpoint) {
             if let Some(code) = self.code(seen) {
                 let succeeded = self.has_succeeded(seen);
-                let existed = self.was_reported_after(seen);
+                let existed = self.existed_after(seen);
                 let uses = codes.entry(code.to_owned()).or_default();
                 uses.add(seen, succeeded, existed, self.was_sent_again(seen));
             }
@@ -120,11 +120,15 @@ impl Learner<'_> {
     ) -> Option<&'static str> {
         let list = match said {
             Some(Meaning::Success) => SUCCESS,
-            Some(Meaning::Refusal) if uses.existed.is_empty() => REFUSAL,
+            Some(Meaning::Refusal) if uses.existed.is_empty() && uses.repeated.is_empty() => REFUSAL,
             Some(Meaning::Refusal) => {
-                let because = "the payment existed later, so this is no refusal";
+                let (because, at) = if uses.existed.is_empty() {
+                    ("it came to an order number that was used before, whose payment may exist", &uses.repeated)
+                } else {
+                    ("the payment existed later, so this is no refusal", &uses.existed)
+                };
                 let subject = format!("--confirm {endpoint}:{code}=refusal");
-                self.findings.contradicted.push(OpenPoint::new(subject, because, uses.existed.clone()));
+                self.findings.contradicted.push(OpenPoint::new(subject, because, at.clone()));
                 return None;
             }
             Some(Meaning::Unknown) => UNKNOWN,
@@ -175,8 +179,37 @@ impl Learner<'_> {
         all.filter(|later| later.at > seen.at).take_while(move |later| !is_second_attempt(later))
     }
 
-    fn was_reported_after(&self, seen: &Seen) -> bool {
-        self.later(seen).any(|later| self.word(later).is_some())
+    /// Whether the payment existed after an exchange: a query has a status word of it, or one of its numbers or its amount. For a
+    /// confirmation: whether the payment was charged without another one.
+    fn existed_after(&self, seen: &Seen) -> bool {
+        let payment = self.exchanges.payment(seen);
+        let has_its_own = |value: &Value| {
+            payment.has_number(&value.text) || (payment.amount.is_some() && value.decimal() == payment.amount)
+        };
+        let is_report = |later: &Seen| {
+            Endpoint::QUERIES.contains(&later.endpoint)
+                && later.is_ok()
+                && (self.word(later).is_some()
+                    || later.response.iter().any(|value| value.is_readable() && has_its_own(value)))
+        };
+        match seen.endpoint.role() {
+            Role::Creates => !seen.is_repeat && self.later(seen).any(is_report),
+            Role::Confirms => {
+                !self.later(seen).any(|later| later.endpoint == seen.endpoint)
+                    && (self.was_charged_after(seen) || self.went_on_after(seen))
+            }
+            Role::Asks => false,
+        }
+    }
+
+    /// Whether the payment had another word after a confirmation than before, and none that means a failure: it may have done something.
+    fn went_on_after(&self, seen: &Seen) -> bool {
+        let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
+        let before: Vec<_> = all.filter(|other| other.at < seen.at).filter_map(|other| self.word(other)).collect();
+        let failed =
+            |other: &Seen| self.failures.get(&seen.payment).into_iter().flatten().any(|failure| failure.at == other.at);
+        let mut after = self.later(seen).filter(|other| !failed(other)).filter_map(|other| self.word(other));
+        !before.is_empty() && after.any(|word| !before.contains(&word))
     }
 
     fn was_charged_after(&self, seen: &Seen) -> bool {
@@ -197,7 +230,7 @@ impl Uses {
         for (holds, list) in [
             (seen.is_ok(), &mut self.ok),
             (succeeded, &mut self.succeeded),
-            (existed && !seen.is_repeat && seen.endpoint.role() == Role::Creates, &mut self.existed),
+            (existed, &mut self.existed),
             (seen.is_repeat, &mut self.repeated),
             (sent_again, &mut self.sent_again),
         ] {

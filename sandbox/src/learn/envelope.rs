@@ -10,6 +10,7 @@ use super::{
     endpoint::{Endpoint, Field, FieldOf},
     exchanges::{Kind, Seen, Value},
     report::{At, Finding, OpenPoint},
+    status_place::is_named_like_status,
 };
 
 /// The longest text that is taken for a code or a status word.
@@ -153,7 +154,10 @@ impl Learner<'_> {
             .iter()
             .filter(|(place, common)| {
                 let is_beside = parent(place) == parent(&code) && **place != code;
-                is_beside && common.endpoints.contains(&endpoint) && self.envelope.contains(*place)
+                !is_named_like_status(place)
+                    && is_beside
+                    && common.endpoints.contains(&endpoint)
+                    && self.envelope.contains(*place)
             })
             .filter(|(_, common)| common.is_text && common.is_of_few_values() && !common.is_of_digits())
             .collect();

@@ -254,17 +254,34 @@ impl Exchanges {
         self.payments.len() - 1
     }
 
-    /// The payment that a number names: one that has it, or the only one in whose responses it stands.
+    /// The payment that a number names: one that has it, or the only one in whose responses it stands. A gateway can number its payments as
+    /// the merchant numbers orders, so each query looks for its own kind of number first; one that could be either names nobody.
     fn find(&self, number: &str, seen: &Seen) -> Option<usize> {
-        if let Some(index) = self.payments.iter().rposition(|payment| payment.has_number(number)) {
-            return Some(index);
+        let is = |known: &Option<String>| known.as_deref() == Some(number);
+        let own = self.payments.iter().rposition(|payment| is(&payment.own));
+        let of_gateway = self.payments.iter().rposition(|payment| match seen.endpoint {
+            Endpoint::QrStatus => is(&payment.transaction),
+            _ => is(&payment.gateway),
+        });
+        let by_gateway = matches!(seen.endpoint, Endpoint::PaymentStatus | Endpoint::QrStatus);
+        if by_gateway && of_gateway.is_some() {
+            return of_gateway;
         }
-        if number.len() < SHORTEST_NUMBER || seen.endpoint.role() == Role::Creates {
-            return None;
+        let in_responses = || {
+            let names = |seen: &&Seen| seen.response.iter().any(|value| value.names(number));
+            let found: BTreeSet<usize> = self.seen.iter().filter(names).map(|seen| seen.payment).collect();
+            let is_possible = number.len() >= SHORTEST_NUMBER && seen.endpoint.role() != Role::Creates;
+            found.iter().next().copied().filter(|_| is_possible && found.len() == 1)
+        };
+        if by_gateway {
+            return match (own, in_responses()) {
+                (Some(own), Some(other)) if own != other => None,
+                (own, other) => {
+                    own.or(other).or_else(|| self.payments.iter().rposition(|payment| payment.has_number(number)))
+                }
+            };
         }
-        let names = |seen: &&Seen| seen.response.iter().any(|value| value.names(number));
-        let found: BTreeSet<usize> = self.seen.iter().filter(names).map(|seen| seen.payment).collect();
-        found.iter().next().copied().filter(|_| found.len() == 1)
+        own.or_else(|| self.payments.iter().rposition(|payment| payment.has_number(number))).or_else(in_responses)
     }
 
     fn link_callbacks(&mut self) {

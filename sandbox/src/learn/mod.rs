@@ -26,7 +26,7 @@ use exchanges::Exchanges;
 use report::{Findings, OpenPoint};
 use serde_json::Value;
 use strum::VariantArray;
-use words::ProvenWords;
+use words::{Failure, ProvenWords};
 
 use crate::recording::{self, RecordingError};
 
@@ -55,6 +55,16 @@ pub enum LearnError {
     /// An order that a person lists is not in the recordings.
     #[error("{option} names {number:?}, which is no order in the recording")]
     UnknownOrder {
+        /// `--approved` or `--declined`.
+        option: &'static str,
+        /// The number.
+        number: String,
+    },
+    /// Two payments have a number that a person lists: one of the merchant's, and one of the gateway's.
+    #[error(
+        "{option} names {number:?}, which is a number of several payments in the recording; name another number of the order"
+    )]
+    AmbiguousOrder {
         /// `--approved` or `--declined`.
         option: &'static str,
         /// The number.
@@ -100,8 +110,8 @@ struct Learner<'a> {
     /// The places of codes and texts, which are in responses without a status, too.
     envelope: BTreeSet<String>,
     words: BTreeMap<Endpoint, ProvenWords>,
-    /// Queries whose responses give the interface's own word another meaning.
-    base_refuted: BTreeMap<Endpoint, OpenPoint>,
+    /// By the payment's place in the list.
+    failures: BTreeMap<usize, Vec<Failure>>,
     draft: Draft,
 }
 
@@ -137,7 +147,7 @@ pub fn learn(options: &LearnOptions) -> Result<Learned, LearnError> {
         places: BTreeMap::new(),
         envelope: BTreeSet::new(),
         words: BTreeMap::new(),
-        base_refuted: BTreeMap::new(),
+        failures: BTreeMap::new(),
         draft: Draft::default(),
     };
     learner.learn_values();
@@ -166,8 +176,17 @@ fn pretty(value: &Value) -> String {
 fn listed(options: &LearnOptions, exchanges: &Exchanges) -> Result<(BTreeSet<usize>, BTreeSet<usize>), LearnError> {
     let find = |option: &'static str, numbers: &[String]| {
         let one = |number: &String| {
-            let index = exchanges.payments.iter().position(|payment| payment.has_number(number));
-            index.ok_or_else(|| LearnError::UnknownOrder { option, number: number.clone() })
+            let all = || exchanges.payments.iter().enumerate();
+            // The merchant's own number first: the gateway may number payments likewise.
+            let own: Vec<usize> =
+                all().filter(|(_, payment)| payment.own.as_ref() == Some(number)).map(|(index, _)| index).collect();
+            let any: Vec<usize> =
+                all().filter(|(_, payment)| payment.has_number(number)).map(|(index, _)| index).collect();
+            match (own.as_slice(), any.as_slice()) {
+                ([only], _) | ([], [only]) => Ok(*only),
+                ([], []) => Err(LearnError::UnknownOrder { option, number: number.clone() }),
+                _ => Err(LearnError::AmbiguousOrder { option, number: number.clone() }),
+            }
         };
         numbers.iter().map(one).collect::<Result<BTreeSet<usize>, _>>()
     };

@@ -86,7 +86,7 @@ impl Findings {
         [
             ("forbidden", "No dialect was written", &self.forbidden),
             ("contradicted", "Your answers that the recording contradicts", &self.contradicted),
-            ("needs_yes", "Needs a person's yes", &self.needs_yes),
+            ("needs_yes", "Needs your confirmation", &self.needs_yes),
             ("ambiguous", "Ambiguous, so not in the dialect", &self.ambiguous),
             ("inexpressible", "What a dialect cannot express", &self.inexpressible),
             ("missing", "Missing: make these payments, and record them", &self.missing),
@@ -123,7 +123,7 @@ impl Findings {
                 }
             }
         }
-        let end = if self.are_whole() { "The dialect is whole." } else { "The dialect is not whole." };
+        let end = if self.are_whole() { "The dialect is complete." } else { "The dialect is incomplete." };
         text.push_str(&format!("\n{end}\n"));
         text
     }

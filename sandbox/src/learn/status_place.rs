@@ -42,15 +42,31 @@ impl Learner<'_> {
             }
             return;
         }
-        if has(SHOWN).len() == reports.len() {
+        // Responses that say nothing of a payment's status lack it.
+        if !has(SHOWN).is_empty() {
             self.found_status_place(field, SHOWN, "as the interface", has(SHOWN));
             return;
         }
         let found = self.changing_places(endpoint, reports);
+        let rivals = self.rivals(endpoint, reports);
         match found.as_slice() {
-            [only] => {
+            [only]
+                if rivals.is_empty()
+                    && (is_named_like_status(&only.place) || self.is_all_there_is(&only.place, reports)) =>
+            {
                 let because = "it changes as payments go on, and payments share its few values";
                 self.found_status_place(field, &only.place, because, only.fits.clone());
+            }
+            [only] => {
+                let mut because = format!(
+                    "{} changes as payments go on, but nothing says that it is the status",
+                    shown_place(&only.place)
+                );
+                if !rivals.is_empty() {
+                    because.push_str(&format!("; {} changes, too", rivals.join(", ")));
+                }
+                let point = OpenPoint::new(field, because, only.fits.clone());
+                self.findings.ambiguous.push(point.with(format!("--place {field}={}    if it is", only.place)));
             }
             [] => self.report_no_status(field, reports),
             several => self.report_ambiguous(field, several, "what changes as payments go on"),
@@ -76,6 +92,7 @@ impl Learner<'_> {
             place: place.to_owned(),
             fits: values.iter().map(|(seen, _)| seen.at).collect(),
             differs: Vec::new(),
+            differs_by_zero: false,
             values: values.iter().map(|(_, value)| value.text.clone()).collect(),
         };
         let found = places
@@ -83,6 +100,34 @@ impl Learner<'_> {
             .filter(|(place, values)| values.len() == reports.len() && !is_known(place) && is_alone(place, reports))
             .filter(|(_, values)| values.iter().all(|(_, value)| is_word(value)) && changes_like_status(values));
         found.map(candidate).collect()
+    }
+
+    /// What changes as a status does, and was not a candidate: booleans, which no dialect reads, and places of the envelope.
+    fn rivals(&self, endpoint: Endpoint, reports: &[&Seen]) -> Vec<String> {
+        let mut places: BTreeMap<&str, Vec<(&Seen, &Value)>> = BTreeMap::new();
+        for seen in reports {
+            for value in &seen.response {
+                let is_boolean = matches!(value.text.as_str(), "true" | "false") && value.kind == Kind::Other;
+                let is_in_envelope = self.envelope.contains(&value.place) && value.is_readable();
+                if is_boolean || is_in_envelope {
+                    places.entry(&value.place).or_default().push((seen, value));
+                }
+            }
+        }
+        let is_known = |place: &str| {
+            [Field::Code, Field::Reason].iter().any(|field| self.place(FieldOf(endpoint, *field)) == Some(place))
+        };
+        let changes = |values: &Vec<(&Seen, &Value)>| {
+            values.iter().all(|(_, value)| is_word(value)) && changes_like_status(values)
+        };
+        let found = places.into_iter().filter(|(place, values)| !is_known(place) && changes(values));
+        found.map(|(place, _)| place.to_owned()).collect()
+    }
+
+    /// Whether the responses are the word alone, with the code and its text.
+    fn is_all_there_is(&self, place: &str, reports: &[&Seen]) -> bool {
+        let is_known = |other: &str| other == place || self.envelope.contains(other);
+        reports.iter().flat_map(|seen| &seen.response).all(|value| is_known(&value.place))
     }
 
     fn report_no_status(&mut self, field: FieldOf, reports: &[&Seen]) {
@@ -129,6 +174,12 @@ impl Learner<'_> {
             ));
         }
     }
+}
+
+/// Whether the last name of a place is one that gateways give to a status.
+pub(super) fn is_named_like_status(place: &str) -> bool {
+    let name = place.rsplit('/').next().unwrap_or(place).to_lowercase();
+    name.contains("stat") || matches!(name.as_str(), "st" | "result" | "статус" | "состояние" | "абалы")
 }
 
 /// Whether a place is not in a list that has several elements: which of them is the payment, nobody knows.

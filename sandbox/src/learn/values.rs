@@ -12,6 +12,7 @@ use super::{
     endpoint::{Endpoint, Field, FieldOf, Role},
     exchanges::{Payment, Seen, Value},
     report::{At, Finding, OpenPoint},
+    status_place::SHOWN,
 };
 
 const TWO_PAYMENTS: &str = "record a second payment of another amount at this endpoint, and query it";
@@ -62,7 +63,18 @@ impl Learner<'_> {
         let in_tyiyn = candidates(exchanges.read_at(endpoint), factor(Decimal::ONE_HUNDRED));
         let rule = Rule { values: 2, because: "the requested amount", payment: TWO_PAYMENTS };
         if endpoint.is_qr() {
-            found.extend(in_tyiyn);
+            found.extend(in_tyiyn.iter().cloned());
+        }
+        // What is zero before and the amount afterwards may be what was paid, which the other place does not show.
+        let is_paid = |candidate: &&Candidate| !candidate.differs.is_empty() && candidate.differs_by_zero;
+        let paid: Vec<Candidate> = found.iter().filter(is_paid).cloned().collect();
+        if Endpoint::QUERIES.contains(&endpoint) && !paid.is_empty() && !self.answers.places.contains_key(&field) {
+            let whole = found.iter().filter(|candidate| candidate.differs.is_empty()).cloned();
+            let all: Vec<Candidate> = whole.chain(paid).collect();
+            self.report_ambiguous(field, &all, "the requested amount, some after zero: which one is what was paid?");
+            return;
+        }
+        if endpoint.is_qr() {
             self.settle(field, found, &rule);
             return;
         }
@@ -326,8 +338,19 @@ impl Learner<'_> {
             number.is_some() && number == self.exchanges.payment(seen).transaction.as_deref()
         };
         let asked: Vec<_> = self.exchanges.at(Endpoint::ProviderStatus).filter(by_transaction).collect();
-        let found: Vec<At> = asked.iter().filter(|seen| seen.is_ok() && seen.is_object).map(|seen| seen.at).collect();
-        let refused = |seen: &&&Seen| seen.status.is_some_and(|status| matches!(status, 400 | 404 | 410 | 422));
+        // An answer that has nothing of the payment found none, whatever its HTTP status.
+        let is_about_it = |seen: &Seen| {
+            let payment = self.exchanges.payment(seen);
+            let has = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
+            seen.is_ok()
+                && seen.is_object
+                && (seen.value(SHOWN).is_some() || seen.response.iter().any(|value| value.is_readable() && has(value)))
+        };
+        let found: Vec<At> = asked.iter().filter(|seen| is_about_it(seen)).map(|seen| seen.at).collect();
+        let refused = |seen: &&&Seen| {
+            seen.status.is_some_and(|status| matches!(status, 400 | 404 | 410 | 422))
+                || (seen.is_ok() && !is_about_it(seen))
+        };
         let refused: Vec<At> = asked.iter().filter(refused).map(|seen| seen.at).collect();
         if !found.is_empty() {
             let because = "get-status answered about a QR payment by its transaction";
@@ -397,7 +420,20 @@ impl Learner<'_> {
                 add(payment, value, callback.at);
             }
         }
+        let status = FieldOf(Endpoint::QrStatus, Field::Amount);
+        let exchanges = self.exchanges;
+        let is_unsettled = self.place(status).is_none()
+            && exchanges
+                .read_at(Endpoint::QrStatus)
+                .any(|seen| seen.response.iter().any(|value| is_amount_of(exchanges.payment(seen), value)));
         let Some((unit, first, _)) = seen.first().copied() else { return };
+        if is_unsettled {
+            let because = "the place of the amount in QR status reports is not settled, so neither is its unit";
+            self.findings
+                .missing
+                .push(OpenPoint::new("qr_amount_unit", because, Vec::new()).with("settle qr_status.amount first"));
+            return;
+        }
         let at: Vec<At> = seen.iter().map(|(_, _, at)| *at).collect();
         if seen.iter().any(|(other, _, _)| *other != unit) {
             let because = "some amounts of QR payments are in som and some in tyiyn; a dialect has one unit";
@@ -411,4 +447,10 @@ impl Learner<'_> {
             self.draft.unit = Some(unit);
         }
     }
+}
+
+/// Whether a value is the requested amount of a payment, in som or in tyiyn.
+fn is_amount_of(payment: &Payment, value: &Value) -> bool {
+    let (Some(amount), Some(found)) = (payment.amount, value.decimal()) else { return false };
+    found == amount || Some(found) == amount.checked_mul(Decimal::ONE_HUNDRED)
 }

@@ -1,6 +1,7 @@
-//! What status words mean. **No word means that money was taken without evidence**: the interface's own word in its own place, a
-//! person's list of orders that separates the words, or a person's yes. What a payment left again, or had before its payer confirmed,
-//! never does. `docs/recordings.md#the-rule-of-evidence` is this rule for people.
+//! What status words mean. **A word gets a meaning by a person's yes alone**, unless it is the interface's own in its own place: a hold, a
+//! refund and a step on the way all look like a charge in a recording. The recording and the lists of orders say which word to look at,
+//! and they contradict: what a payment left again, or had before its payer confirmed, never means that money was taken, whatever a
+//! person says. `docs/recordings.md#the-rule-of-evidence` is this rule for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,8 @@ use super::{
     answers::{Meaning, same_word},
     candidates::candidates,
     endpoint::{Endpoint, Field, FieldOf},
-    exchanges::Seen,
+    envelope::LONGEST_WORD,
+    exchanges::{Seen, Value},
     report::{At, Finding, OpenPoint},
     status_place::SHOWN,
 };
@@ -17,11 +19,9 @@ use super::{
 /// The words of the interface.
 pub(super) const CHARGED: &str = "CHARGE";
 pub(super) const REJECTED: &str = "Reject";
-/// How many orders that a person lists as approved must have ended with a word.
-const APPROVED_ORDERS: usize = 2;
+const OWN_WORD: &str = "the interface's own word, in the interface's own place";
 
-/// Parts of words for a step on the way, in small letters. They keep a word out of the dialect until a person confirms it by name, and
-/// never put one in.
+/// Parts of words for a step on the way, in small letters. Nobody is asked about these unless a listed order ended with one.
 const ON_THE_WAY: [&str; 26] = [
     "process",
     "pend",
@@ -50,9 +50,12 @@ const ON_THE_WAY: [&str; 26] = [
     "кабыл",
     "жүр",
 ];
-/// Parts of words for a payment that failed.
-const FAILED: [&str; 14] = [
+/// Parts of words for a payment that failed. A payment had them before or after, so another word of it means no charge.
+const FAILED: [&str; 17] = [
     "fail",
+    "unpaid",
+    "not paid",
+    "unsuccess",
     "reject",
     "declin",
     "denied",
@@ -75,9 +78,19 @@ pub(super) struct ProvenWords {
     pub(super) rejected: BTreeMap<String, String>,
 }
 
-/// What was recorded of the words of a query.
+/// A failure that a query or a callback reported of a payment.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) at: At,
+    /// None for a callback.
+    query: Option<Endpoint>,
+    word: String,
+}
+
+/// What was recorded of the words of a query, in one place of its responses.
 #[derive(Default)]
 struct Recorded {
+    place: String,
     words: BTreeMap<String, Word>,
     /// The words of each payment as they came, each change once.
     lines: BTreeMap<usize, Vec<(String, At)>>,
@@ -104,17 +117,8 @@ impl Recorded {
     }
 
     /// The payments of a list whose last word is this one.
-    fn ended_with(&self, word: &str, payments: &BTreeSet<usize>) -> Vec<usize> {
-        payments.iter().copied().filter(|payment| self.last_of(*payment) == Some(word)).collect()
-    }
-
-    fn ended_otherwise(&self, word: &str, payments: &BTreeSet<usize>) -> bool {
-        payments.iter().any(|payment| self.last_of(*payment).is_some_and(|last| last != word))
-    }
-
-    /// Whether one of the payments had another word before.
-    fn was_reached(&self, payments: &[usize]) -> bool {
-        payments.iter().any(|payment| self.lines.get(payment).is_some_and(|line| line.len() > 1))
+    fn ended_with(&self, word: &str) -> Vec<usize> {
+        self.lines.keys().copied().filter(|payment| self.last_of(*payment) == Some(word)).collect()
     }
 
     /// What came after a word in the same payment.
@@ -137,7 +141,13 @@ impl Learner<'_> {
         for endpoint in Endpoint::QUERIES {
             if self.has_seen(endpoint) {
                 self.learn_status_place(endpoint);
+            }
+        }
+        self.find_failures();
+        for endpoint in Endpoint::QUERIES {
+            if self.has_seen(endpoint) {
                 self.judge_words(endpoint);
+                self.check_interface_words(endpoint);
             }
         }
         self.learn_status_of_creations();
@@ -172,10 +182,11 @@ impl Learner<'_> {
         self.words.get(&endpoint).is_some_and(|words| words.charged.contains_key(&word.to_lowercase()))
     }
 
-    fn recorded_words(&self, endpoint: Endpoint) -> Recorded {
-        let mut recorded = Recorded::default();
-        for seen in self.exchanges.read_at(endpoint) {
-            let Some(spelling) = self.word(seen) else { continue };
+    /// The words in one place. Of a failed request they count, too: the payment had them.
+    fn recorded_words(&self, endpoint: Endpoint, place: &str) -> Recorded {
+        let mut recorded = Recorded { place: place.to_owned(), ..Recorded::default() };
+        for seen in self.exchanges.at(endpoint) {
+            let Some(spelling) = seen.value(place).map(|value| value.text.as_str()) else { continue };
             let key = spelling.to_lowercase();
             let word = recorded.words.entry(key.clone()).or_default();
             spelling.clone_into(&mut word.spelling);
@@ -191,19 +202,21 @@ impl Learner<'_> {
 
     fn judge_words(&mut self, endpoint: Endpoint) {
         let Some(place) = self.place(FieldOf(endpoint, Field::Status)).map(str::to_owned) else { return };
-        let recorded = self.recorded_words(endpoint);
+        let recorded = self.recorded_words(endpoint, &place);
         let mut proven = ProvenWords::default();
         for (key, word) in &recorded.words {
-            if let Some((because, at)) = self.proof_of_charge(endpoint, &place, key, &recorded) {
+            if let Some(because) = self.proof_of_charge(endpoint, key, &recorded) {
+                let at = word.at.clone();
                 let name = format!("{endpoint}.charged_words");
                 self.findings.learned.push(Finding::new(name, format!("{:?}", word.spelling), because, at));
                 proven.charged.insert(key.clone(), word.spelling.clone());
-            } else if let Some((because, at)) = self.proof_of_rejection(endpoint, &place, key, &recorded) {
+            } else if let Some(because) = self.proof_of_rejection(endpoint, key, &recorded) {
+                let at = word.at.clone();
                 let name = format!("{endpoint}.rejected_words");
                 self.findings.learned.push(Finding::new(name, format!("{:?}", word.spelling), because, at));
                 proven.rejected.insert(key.clone(), word.spelling.clone());
             } else {
-                self.report_unproven(endpoint, &place, key, word, &recorded);
+                self.report_unproven(endpoint, key, word, &recorded);
             }
         }
         self.report_missing_words(endpoint, &recorded, &proven);
@@ -211,44 +224,18 @@ impl Learner<'_> {
         self.words.insert(endpoint, proven);
     }
 
-    /// Why a word means that the money was taken; nothing without evidence.
-    fn proof_of_charge(
-        &self,
-        endpoint: Endpoint,
-        place: &str,
-        word: &str,
-        recorded: &Recorded,
-    ) -> Option<(String, Vec<At>)> {
+    /// Why a word means that the money was taken: it is the interface's own in its own place, or a person says so, and nothing that was
+    /// recorded contradicts.
+    fn proof_of_charge(&self, endpoint: Endpoint, word: &str, recorded: &Recorded) -> Option<&'static str> {
         let said = self.answers.word(endpoint, word);
-        if said.is_some_and(|said| said != Meaning::Charged) {
+        if said.is_some_and(|said| said != Meaning::Charged) || self.refuted_charge(endpoint, word, recorded).is_some()
+        {
             return None;
         }
-        let refuted = self.refuted_charge(endpoint, word, recorded);
-        let is_own = place == SHOWN && same_word(word, CHARGED);
-        let is_by_unknown_word = refuted.as_ref().is_some_and(|refuted| refuted.is_by_unknown_word.is_some());
-        if refuted.is_some() && !(is_own && is_by_unknown_word) {
-            return None;
+        if recorded.place == SHOWN && same_word(word, CHARGED) {
+            return Some(OWN_WORD);
         }
-        let all = || recorded.words.get(word).map(|word| word.at.clone()).unwrap_or_default();
-        if is_own {
-            return Some(("the interface's own word, in the interface's own place".to_owned(), all()));
-        }
-        if said == Some(Meaning::Charged) {
-            return Some((
-                "you confirmed it, and no payment had it before it was paid or left it again".to_owned(),
-                all(),
-            ));
-        }
-        let ended = recorded.ended_with(word, &self.approved);
-        let is_separated = recorded.ended_otherwise(word, &self.declined);
-        let is_proven = ended.len() >= APPROVED_ORDERS && is_separated && recorded.was_reached(&ended);
-        (is_proven && !looks_like(word, &ON_THE_WAY) && !looks_like(word, &FAILED)).then(|| {
-            let because = format!(
-                "the last word of {}, which you listed as approved, and of no declined order",
-                self.names(&ended)
-            );
-            (because, recorded.at(word, &ended, self))
-        })
+        said.map(|_| "you confirmed it, and no payment had it before it was paid or left it again")
     }
 
     /// Why a word cannot mean that the money was taken, whatever a person says.
@@ -259,12 +246,16 @@ impl Learner<'_> {
             let because = format!("it was the word of {}, which you listed as declined", self.names(&declined));
             return Some(Refutation { because, at: recorded.at(word, &declined, self), is_by_unknown_word: None });
         }
-        let is_early =
-            |seen: &&Seen| self.word(seen).is_some_and(|own| own.to_lowercase() == word) && self.is_unconfirmed(seen);
-        let early: Vec<At> = self.exchanges.read_at(endpoint).filter(is_early).map(|seen| seen.at).collect();
+        let has_it = |seen: &&Seen| seen.value(&recorded.place).is_some_and(|own| own.text.to_lowercase() == word);
+        let is_early = |seen: &&Seen| has_it(seen) && self.is_unconfirmed(seen);
+        let early: Vec<At> = self.exchanges.at(endpoint).filter(is_early).map(|seen| seen.at).collect();
         if !early.is_empty() {
             let because = "payments had it before their payer confirmed them".to_owned();
             return Some(Refutation { because, at: early, is_by_unknown_word: None });
+        }
+        if let Some(failure) = self.exchanges.at(endpoint).filter(has_it).find_map(|seen| self.failed_elsewhere(seen)) {
+            let because = format!("another query or a callback about the same payment said {:?} later", failure.word);
+            return Some(Refutation { because, at: vec![failure.at], is_by_unknown_word: None });
         }
         let left = recorded.left_for(word);
         let is_failure = |other: &str| {
@@ -287,7 +278,51 @@ impl Learner<'_> {
         Some(refutation(unknown, Some(unknown.0.to_owned())))
     }
 
-    /// Whether the payer of a mobile-bank or wallet payment had not confirmed it when it was queried.
+    /// A failure that another query, or a callback, reported of the same payment after this response.
+    fn failed_elsewhere(&self, seen: &Seen) -> Option<&Failure> {
+        let mut failures = self.failures.get(&seen.payment).into_iter().flatten();
+        failures.find(|failure| failure.at > seen.at && failure.query != Some(seen.endpoint))
+    }
+
+    /// All failures that were reported: words that look like one, the interface's, those that a person calls so, and the last words of
+    /// orders that a person lists as declined.
+    fn find_failures(&mut self) {
+        let mut of_declined: BTreeSet<String> = BTreeSet::new();
+        for endpoint in Endpoint::QUERIES {
+            let recorded = self.recorded_words(endpoint, self.place(FieldOf(endpoint, Field::Status)).unwrap_or(SHOWN));
+            of_declined
+                .extend(self.declined.iter().filter_map(|payment| recorded.last_of(*payment)).map(str::to_owned));
+        }
+        let is_failure = |query: Option<Endpoint>, value: &Value| {
+            let text = value.text.to_lowercase();
+            let said = match query {
+                Some(endpoint) => self.answers.word(endpoint, &text),
+                None => Endpoint::QUERIES.iter().find_map(|endpoint| self.answers.word(*endpoint, &text)),
+            };
+            let is_short = value.is_readable() && text.chars().count() <= LONGEST_WORD && value.address().is_none();
+            let looks_so = || looks_like(&text, &FAILED) || same_word(&text, REJECTED) || of_declined.contains(&text);
+            said == Some(Meaning::Rejected) || (said.is_none() && is_short && looks_so())
+        };
+        let mut failures: BTreeMap<usize, Vec<Failure>> = BTreeMap::new();
+        for seen in self.exchanges.seen.iter().filter(|seen| Endpoint::QUERIES.contains(&seen.endpoint)) {
+            let place = self.place(FieldOf(seen.endpoint, Field::Status)).unwrap_or(SHOWN);
+            if let Some(value) = seen.value(place).filter(|value| is_failure(Some(seen.endpoint), value)) {
+                let failure = Failure { at: seen.at, query: Some(seen.endpoint), word: value.text.clone() };
+                failures.entry(seen.payment).or_default().push(failure);
+            }
+        }
+        for callback in &self.exchanges.callbacks {
+            let found = callback.values.iter().find(|value| is_failure(None, value));
+            if let (Some(payment), Some(value)) = (callback.payment, found) {
+                let failure = Failure { at: callback.at, query: None, word: value.text.clone() };
+                failures.entry(payment).or_default().push(failure);
+            }
+        }
+        self.failures = failures;
+    }
+
+    /// Whether the payer of a mobile-bank or wallet payment had not confirmed it when it was queried. A confirmation after which another one
+    /// was accepted, as after a wrong password, confirmed nothing.
     fn is_unconfirmed(&self, query: &Seen) -> bool {
         let payment = self.exchanges.payment(query);
         let confirmation = match payment.created_by {
@@ -295,47 +330,31 @@ impl Learner<'_> {
             Some(Endpoint::MegapayCheck) => Endpoint::MegapayPay,
             _ => return false,
         };
-        let mut earlier = payment.exchanges.iter().map(|index| &self.exchanges.seen[*index]);
-        !earlier.any(|seen| seen.endpoint == confirmation && seen.at < query.at)
+        let all = payment.exchanges.iter().map(|index| &self.exchanges.seen[*index]);
+        let last = all.filter(|seen| seen.endpoint == confirmation && seen.is_ok()).map(|seen| seen.at).max();
+        last.is_none_or(|last| last > query.at)
     }
 
-    fn proof_of_rejection(
-        &self,
-        endpoint: Endpoint,
-        place: &str,
-        word: &str,
-        recorded: &Recorded,
-    ) -> Option<(String, Vec<At>)> {
+    /// Why a word means that the money was not taken, and will not be: as for a charge.
+    fn proof_of_rejection(&self, endpoint: Endpoint, word: &str, recorded: &Recorded) -> Option<&'static str> {
         let said = self.answers.word(endpoint, word);
-        if said.is_some_and(|said| said != Meaning::Rejected) {
+        if said.is_some_and(|said| said != Meaning::Rejected) || self.is_no_rejection(word, recorded) {
             return None;
         }
-        let payments = &recorded.words.get(word)?.payments;
-        if !payments.is_disjoint(&self.approved) || !recorded.left_for(word).is_empty() {
-            return None;
+        if recorded.place == SHOWN && same_word(word, REJECTED) {
+            return Some(OWN_WORD);
         }
-        let all = || recorded.words.get(word).map(|word| word.at.clone()).unwrap_or_default();
-        if place == SHOWN && same_word(word, REJECTED) {
-            return Some(("the interface's own word, in the interface's own place".to_owned(), all()));
-        }
-        if said == Some(Meaning::Rejected) {
-            return Some(("you confirmed it, and no payment left it again".to_owned(), all()));
-        }
-        let ended = recorded.ended_with(word, &self.declined);
-        let is_separated = recorded.ended_otherwise(word, &self.approved);
-        (!ended.is_empty() && is_separated && recorded.was_reached(&ended) && !looks_like(word, &ON_THE_WAY)).then(
-            || {
-                let because = format!(
-                    "the last word of {}, which you listed as declined, and of no approved order",
-                    self.names(&ended)
-                );
-                (because, recorded.at(word, &ended, self))
-            },
-        )
+        said.map(|_| "you confirmed it, and no payment left it again")
+    }
+
+    /// Whether an approved order had the word, or a payment left it again.
+    fn is_no_rejection(&self, word: &str, recorded: &Recorded) -> bool {
+        let payments = recorded.words.get(word).map(|word| &word.payments);
+        payments.is_some_and(|payments| !payments.is_disjoint(&self.approved)) || !recorded.left_for(word).is_empty()
     }
 
     /// A word without a proven meaning: contradicted answers, and those that only a person can give.
-    fn report_unproven(&mut self, endpoint: Endpoint, place: &str, key: &str, word: &Word, recorded: &Recorded) {
+    fn report_unproven(&mut self, endpoint: Endpoint, key: &str, word: &Word, recorded: &Recorded) {
         let said = self.answers.word(endpoint, key);
         let refuted = self.refuted_charge(endpoint, key, recorded);
         let spelling = &word.spelling;
@@ -353,30 +372,26 @@ impl Learner<'_> {
                 let subject = format!("--confirm {endpoint}:{spelling}=rejected");
                 self.findings.contradicted.push(OpenPoint::new(subject, because, word.at.clone()));
             }
-            (None, Some(refuted)) if place == SHOWN && same_word(key, CHARGED) => {
-                let because =
-                    format!("{:?} means something else here than in the interface: {}", spelling, refuted.because);
-                self.base_refuted
-                    .insert(endpoint, OpenPoint::new(format!("{endpoint}: {spelling:?}"), because, refuted.at));
-            }
             (None, refuted) => {
-                let ends: Vec<usize> =
-                    word.payments.iter().copied().filter(|one| recorded.last_of(*one) == Some(key)).collect();
+                let ends = recorded.ended_with(key);
                 let is_listed = ends.iter().any(|one| self.approved.contains(one) || self.declined.contains(one));
                 if ends.is_empty() || (looks_like(key, &ON_THE_WAY) && !is_listed) {
                     return;
                 }
-                let because = format!("the last word of {}", self.names(&ends));
-                let mut point =
-                    OpenPoint::new(format!("{spelling:?} of {endpoint}"), because, recorded.at(key, &ends, self));
-                if refuted.is_none() {
-                    point = point.with(format!("--confirm {endpoint}:{spelling}=charged     if the money was taken"));
+                let mut because = format!("the last word of {}", self.listed_names(&ends));
+                let mut to_do = Vec::new();
+                match refuted {
+                    Some(refuted) => because.push_str(&format!("; it is no word for a charge: {}", refuted.because)),
+                    None => to_do
+                        .push(format!("--confirm {endpoint}:{spelling}=charged     if the money was taken, for good")),
                 }
-                point =
-                    point.with(format!("--confirm {endpoint}:{spelling}=rejected    if it was not, and will not be"));
-                self.findings
-                    .needs_yes
-                    .push(point.with(format!("--confirm {endpoint}:{spelling}=open        otherwise")));
+                if !self.is_no_rejection(key, recorded) {
+                    to_do.push(format!("--confirm {endpoint}:{spelling}=rejected    if it was not, and will not be"));
+                }
+                to_do.push(format!("--confirm {endpoint}:{spelling}=open        otherwise"));
+                let at = recorded.at(key, &ends, self);
+                let point = OpenPoint::new(format!("{spelling:?} of {endpoint}"), because, at);
+                self.findings.needs_yes.push(OpenPoint { to_do, ..point });
             }
             _ => {}
         }
@@ -389,7 +404,7 @@ impl Learner<'_> {
         if proven.charged.is_empty() {
             let point = OpenPoint::new(format!("{endpoint}: no proven word of a charge"), seen.clone(), at.clone());
             self.findings.missing.push(point.with(
-                "pay two orders of different amounts, query each before and after, and list them: --approved ORDER,ORDER",
+                "pay two orders of different amounts, query each before and after, list them (--approved ORDER,ORDER), and confirm their word",
             ));
         }
         if proven.rejected.is_empty() {
@@ -397,23 +412,57 @@ impl Learner<'_> {
             self.findings
                 .missing
                 .push(point.with(
-                    "let the gateway decline an order, query it before and after, and list it: --declined ORDER",
+                    "let the gateway decline an order, query it before and after, list it (--declined ORDER), and confirm its word",
                 ));
         }
     }
 
-    /// Puts the place and the words into the dialect. A place other than the interface's comes only with a proven word, because the
-    /// interface's words would count there.
+    /// Puts the place into the dialect. A place other than the interface's comes only with a proven word, because the interface's words
+    /// would count there.
     fn write_status(&mut self, endpoint: Endpoint, place: &str, recorded: &Recorded, proven: &ProvenWords) {
-        if place == SHOWN {
-            if let Some(point) = self.base_refuted.remove(&endpoint).filter(|_| proven.charged.is_empty()) {
-                self.findings.forbidden.push(point);
-            }
+        let has_own_rejection = recorded.words.contains_key(&REJECTED.to_lowercase()) && proven.rejected.is_empty();
+        if place != SHOWN && !proven.charged.is_empty() && !has_own_rejection {
+            self.draft.places.insert(FieldOf(endpoint, Field::Status), place.to_owned());
+        }
+    }
+
+    /// Whether the interface's own words, which count in its own place unless the dialect says otherwise, mean something else here. Then no
+    /// dialect can be written.
+    fn check_interface_words(&mut self, endpoint: Endpoint) {
+        if self.draft.places.contains_key(&FieldOf(endpoint, Field::Status)) {
             return;
         }
-        let has_own_rejection = recorded.words.contains_key(&REJECTED.to_lowercase()) && proven.rejected.is_empty();
-        if !proven.charged.is_empty() && !has_own_rejection {
-            self.draft.places.insert(FieldOf(endpoint, Field::Status), place.to_owned());
+        let recorded = self.recorded_words(endpoint, SHOWN);
+        let is_learned_there = self.place(FieldOf(endpoint, Field::Status)) == Some(SHOWN);
+        for (own, meaning) in [(CHARGED, Meaning::Charged), (REJECTED, Meaning::Rejected)] {
+            let key = own.to_lowercase();
+            let proven = self.words.get(&endpoint).filter(|_| is_learned_there);
+            let list = proven.map(|words| if meaning == Meaning::Charged { &words.charged } else { &words.rejected });
+            let is_replaced = list.is_some_and(|list| !list.is_empty() && !list.contains_key(&key));
+            let Some(word) = recorded.words.get(&key).filter(|_| !is_replaced) else { continue };
+            let said = self.answers.word(endpoint, &key);
+            let refuted = match meaning {
+                Meaning::Charged => self.refuted_charge(endpoint, &key, &recorded),
+                _ => self.is_no_rejection(&key, &recorded).then(|| Refutation {
+                    because: "an approved order had it, or a payment left it again".to_owned(),
+                    at: word.at.clone(),
+                    is_by_unknown_word: None,
+                }),
+            };
+            let contradicted = said.filter(|said| *said != meaning).map(|_| Refutation {
+                because: "you said so".to_owned(),
+                at: word.at.clone(),
+                is_by_unknown_word: None,
+            });
+            if let Some(refuted) = refuted.or(contradicted) {
+                let because =
+                    format!("{:?} means something else here than in the interface: {}", word.spelling, refuted.because);
+                let mut point = OpenPoint::new(format!("{endpoint}: {:?}", word.spelling), because, refuted.at);
+                if let Some(other) = refuted.is_by_unknown_word {
+                    point = point.with(format!("--confirm {endpoint}:{other}=open    if the money stayed taken"));
+                }
+                self.findings.forbidden.push(point);
+            }
         }
     }
 
@@ -433,6 +482,22 @@ impl Learner<'_> {
             })
             .collect();
         self.findings.contradicted.extend(points);
+    }
+
+    /// Payments, and which of them a person has listed.
+    fn listed_names(&self, payments: &[usize]) -> String {
+        let of = |listed: &BTreeSet<usize>, what: &str| {
+            let found: Vec<usize> = payments.iter().copied().filter(|payment| listed.contains(payment)).collect();
+            (!found.is_empty()).then(|| format!("{}, which you listed as {what}", self.names(&found)))
+        };
+        let rest = |payment: &&usize| !self.approved.contains(*payment) && !self.declined.contains(*payment);
+        let rest: Vec<usize> = payments.iter().filter(rest).copied().collect();
+        let parts = [
+            of(&self.approved, "approved"),
+            of(&self.declined, "declined"),
+            (!rest.is_empty()).then(|| self.names(&rest)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; of ")
     }
 
     fn names(&self, payments: &[usize]) -> String {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     binary::command,
-    common::{CARD, GET_STATUS, MBANK_CONFIRM, MBANK_PAY, QR_DATA, QR_STATUS},
+    common::{CARD, GET_STATUS, QR_DATA, QR_STATUS, STATUS},
 };
 
 /// A recording that is written line by line.
@@ -111,9 +111,15 @@ fn separated() -> Script {
     script
 }
 
+/// What a person says of the words of `separated`.
+const YES: [&str; 2] = ["tavun=charged", "koris=rejected"];
+
 #[test]
-fn orders_of_a_person_separate_the_words() {
-    let learned = separated().learn(&["A-1", "A-2"], &["A-3"], &[]);
+fn confirmed_words_are_learned_with_their_evidence() {
+    let asked = separated().learn(&["A-1", "A-2"], &["A-3"], &[]);
+    assert_eq!(charged_words(&asked), [""; 0]);
+    assert!(asked.report.contains("A-1, A-2, which you listed as approved"), "{}", asked.report);
+    let learned = separated().learn(&["A-1", "A-2"], &["A-3"], &YES);
     let keys = &dialect(&learned)["endpoints"]["provider_status"];
     assert_eq!((&keys["status"], &keys["amount"]), (&json!(["/answer/state"]), &json!(["/answer/sum"])));
     assert_eq!((&keys["order_number"], &keys["currency"]), (&json!(["/answer/ref"]), &json!(["/answer/ccy"])));
@@ -122,28 +128,12 @@ fn orders_of_a_person_separate_the_words() {
     // Queries that were not recorded go on by the interface's words.
     let other = &dialect(&learned)["endpoints"]["qr_status"];
     assert_eq!((&other["charged_words"], &other["rejected_words"]), (&json!(["CHARGE"]), &json!(["Reject"])));
-    assert!(learned.report.contains("A-1, A-2, which you listed as approved"), "{}", learned.report);
     let report: Value = serde_json::from_str(&learned.report_json).expect("JSON");
     let found = report["learned"].as_array().expect("a list");
     let word = found.iter().find(|found| found["key"] == "provider_status.charged_words").expect("a word");
     let exchanges: Vec<_> =
         word["exchanges"].as_array().expect("a list").iter().map(|at| at["exchange"].as_u64()).collect();
     assert_eq!((&word["value"], exchanges), (&json!("\"tavun\""), vec![Some(4), Some(7), Some(8)]));
-}
-
-#[test]
-fn only_approved_payments_prove_no_word() {
-    let mut script = Script::new();
-    script.payment("A-1", 100, &["zorat", "tavun"]);
-    script.payment("A-2", 250, &["zorat", "tavun"]);
-    let learned = script.learn(&["A-1", "A-2"], &[], &[]);
-    assert_eq!((charged_words(&learned), learned.is_whole), (Vec::new(), false));
-    assert!(learned.report.contains("--confirm provider_status:tavun=charged"), "{}", learned.report);
-    assert!(learned.report.contains("let the gateway decline an order"), "{}", learned.report);
-    // Not even the place: the interface's word would count there.
-    assert!(dialect(&learned)["endpoints"]["provider_status"]["status"].is_null());
-    let learned = script.learn(&["A-1", "A-2"], &[], &["tavun=charged"]);
-    assert_eq!(charged_words(&learned), ["tavun"]);
 }
 
 #[test]
@@ -157,54 +147,6 @@ fn word_of_declined_payment_is_never_charged() {
     }
     let learned = script.learn(&["A-1", "A-2"], &["A-3"], &["tavun=charged"]);
     assert!(learned.report.contains("a payment left it for \"koris\" later (exchange 16)"), "{}", learned.report);
-}
-
-#[test]
-fn step_on_the_way_is_not_charged_by_lists() {
-    // The recording ends too early: all that was seen of the approved orders is a step.
-    for word in ["PROCESSING", "accepted", "ОБРАБОТКА", "Pending3DS"] {
-        let mut script = Script::new();
-        script.payment("A-1", 100, &["zorat", word]);
-        script.payment("A-2", 250, &["zorat", word]);
-        script.payment("A-3", 75, &["zorat", "koris"]);
-        let learned = script.learn(&["A-1", "A-2"], &["A-3"], &[]);
-        assert_eq!(charged_words(&learned), [""; 0], "{word}");
-        assert!(learned.report.contains(&format!("--confirm provider_status:{word}=charged")), "{}", learned.report);
-    }
-}
-
-#[test]
-fn word_before_confirmation_is_never_charged() {
-    let mut script = Script::new();
-    for (order, amount, words) in
-        [("M-1", 100, ["good", "good"]), ("M-2", 250, ["good", "fine"]), ("M-3", 75, ["good", "bad"])]
-    {
-        let request = json!({"orderNumber": order, "amount": amount, "phone": "996***101"});
-        script.call(MBANK_PAY, &request, &json!({"code": "110", "answer": {"ref": order}}));
-        script.query(order, amount, &words[..1]);
-        script.call(MBANK_CONFIRM, &json!({"orderNumber": order, "otp": "***"}), &json!({"code": "120"}));
-        script.query(order, amount, &words[1..]);
-    }
-    let learned = script.learn(&["M-1", "M-2"], &["M-3"], &["good=charged"]);
-    assert_eq!(charged_words(&learned), [""; 0]);
-    let report = &learned.report;
-    assert!(report.contains("--confirm provider_status:good=charged: it was the word of M-3"), "{report}");
-    let learned = script.learn(&[], &[], &["good=charged", "bad=open", "fine=open"]);
-    assert!(learned.report.contains("before their payer confirmed them"), "{}", learned.report);
-    assert_eq!(charged_words(&learned), [""; 0]);
-}
-
-#[test]
-fn yes_waits_for_the_meaning_of_what_follows() {
-    let mut script = separated();
-    script.payment("A-4", 80, &["tavun", "rovek"]);
-    let learned = script.learn(&[], &[], &["tavun=charged"]);
-    assert_eq!(charged_words(&learned), [""; 0]);
-    assert!(learned.report.contains("--confirm provider_status:rovek=open"), "{}", learned.report);
-    let learned = script.learn(&[], &[], &["tavun=charged", "rovek=open"]);
-    assert_eq!(charged_words(&learned), ["tavun"]);
-    let learned = script.learn(&[], &[], &["tavun=charged", "rovek=rejected"]);
-    assert_eq!(charged_words(&learned), [""; 0]);
 }
 
 #[test]
@@ -236,7 +178,7 @@ fn several_places_are_named_and_a_person_chooses() {
             script.call(GET_STATUS, &request, &json!({"code": "200", "answer": answer}));
         }
     }
-    let mut options = script.options(&["A-1", "A-2"], &["A-3"], &[]);
+    let mut options = script.options(&["A-1", "A-2"], &["A-3"], &YES);
     let learned = learn(&options).expect("a recording");
     assert!(dialect(&learned)["endpoints"]["provider_status"]["amount"].is_null());
     assert!(
@@ -255,6 +197,109 @@ fn several_places_are_named_and_a_person_chooses() {
         assert!(dialect(&learned)["endpoints"]["provider_status"]["amount"].is_null() && !learned.is_whole);
         assert!(learned.report.contains(why), "{}", learned.report);
     }
+}
+
+/// Three orders with two queries each, of which `answer` makes the response's fields by whether the order is asked about again, and paid.
+fn answered(answer: impl Fn(bool, bool, u32) -> Value) -> Script {
+    let mut script = Script::new();
+    for (order, amount) in [("A-1", 100), ("A-2", 250), ("A-3", 75)] {
+        script.create(order, amount);
+        for is_again in [false, true] {
+            let data = answer(is_again, order != "A-3", amount);
+            script.call(
+                GET_STATUS,
+                &json!({"orderNumber": order, "provider": "Cards"}),
+                &json!({"code": "200", "answer": data}),
+            );
+        }
+    }
+    script
+}
+
+#[test]
+fn what_only_changes_like_a_status_is_none() {
+    let step = |is_again: bool, is_paid: bool| match (is_again, is_paid) {
+        (false, _) => "N",
+        (true, true) => "Y",
+        (true, false) => "U",
+    };
+    let status = |learned: &Learned| dialect(learned)["endpoints"]["provider_status"]["status"].clone();
+    let yes = ["Y=charged", "U=rejected"];
+    // A second thing that changes: a boolean, which no dialect reads.
+    let script =
+        answered(|is_again, is_paid, _| json!({"threeDs": step(is_again, is_paid), "paid": is_again && is_paid}));
+    let learned = script.learn(&["A-1", "A-2"], &["A-3"], &yes);
+    assert!(status(&learned).is_null() && !learned.is_whole, "{}", learned.report);
+    assert!(learned.report.contains("/answer/paid changes, too"), "{}", learned.report);
+    // Alone, but under a name that says nothing of a status, and beside values that are known.
+    let script = answered(|is_again, is_paid, amount| json!({"threeDs": step(is_again, is_paid), "amount": amount}));
+    let learned = script.learn(&["A-1", "A-2"], &["A-3"], &yes);
+    assert!(status(&learned).is_null() && learned.report.contains("--place provider_status.status=/answer/threeDs"));
+    let mut options = script.options(&["A-1", "A-2"], &["A-3"], &yes);
+    options.places = vec!["provider_status.status=/answer/threeDs".parse().expect("a place")];
+    assert_eq!(status(&learn(&options).expect("a recording")), json!(["/answer/threeDs"]));
+    // The interface's place counts, also if not every response has it.
+    let mut script = answered(|is_again, is_paid, _| json!({"state": step(is_again, is_paid)}));
+    let response = json!({"code": "200", "data": {"orderNumber": "A-1", "status": "NEW"}});
+    script.call(GET_STATUS, &json!({"orderNumber": "A-1", "provider": "Cards"}), &response);
+    assert!(status(&script.learn(&["A-1", "A-2"], &["A-3"], &yes)).is_null());
+}
+
+#[test]
+fn what_was_paid_is_not_passed_over() {
+    let script = answered(
+        |is_again, is_paid, amount| json!({"invoiced": amount, "paid": if is_again && is_paid { amount } else { 0 }, "state": "x"}),
+    );
+    let learned = script.learn(&[], &[], &[]);
+    assert!(dialect(&learned)["endpoints"]["provider_status"]["amount"].is_null());
+    assert!(learned.report.contains("--place provider_status.amount=/answer/paid"), "{}", learned.report);
+    let mut options = script.options(&[], &[], &[]);
+    options.places = vec!["provider_status.amount=/answer/paid".parse().expect("a place")];
+    let learned = learn(&options).expect("a recording");
+    assert_eq!(dialect(&learned)["endpoints"]["provider_status"]["amount"], json!(["/answer/paid"]));
+}
+
+#[test]
+fn code_of_a_payment_that_existed_is_no_refusal() {
+    let yes = ["card_payment:E09=refusal", "card_payment:E51=refusal"];
+    let mut script = separated();
+    let request = |order: &str| json!({"orderNumber": order, "amount": 100, "currency": "KGS"});
+    // The number of a paid order again, and an invalid amount.
+    for order in ["A-1", "A-8"] {
+        script.call(CARD, &request(order), &json!({"code": "E09"}));
+    }
+    // Found later by a query without a status word.
+    script.call(CARD, &request("A-9"), &json!({"code": "E51"}));
+    let found = json!({"code": "200", "answer": {"ref": "A-9", "sum": 100}});
+    script.call(GET_STATUS, &json!({"orderNumber": "A-9", "provider": "Cards"}), &found);
+    let learned = script.learn(&[], &[], &yes);
+    let keys = &dialect(&learned)["endpoints"]["card_payment"];
+    assert!(keys["refusal_codes"].is_null(), "{keys}");
+    for why in ["an order number that was used before", "the payment existed later"] {
+        assert!(learned.report.contains(why), "{why}\n{}", learned.report);
+    }
+}
+
+#[test]
+fn get_status_that_found_nothing_shows_no_numbers() {
+    let mut script = Script::new();
+    for (transaction, sum) in [("Q-1001", 39_000), ("Q-1002", 12_550)] {
+        script.call(QR_DATA, &json!({"sum": sum}), &json!({"code": "100", "data": {"id": transaction}}));
+        // Twin fields: which of them is the amount is not settled, so its unit is not, either.
+        let target = format!("{QR_STATUS}?transaction_id={transaction}");
+        let report = json!({"code": "100", "data": {"status": "CREATED", "sum": sum, "total": sum}});
+        script.add("request", "GET", &target, &Value::Null, 200, &report.to_string());
+        let by_order = json!({"orderNumber": transaction, "provider": "MBank"});
+        script.call(GET_STATUS, &by_order, &json!({"code": "404", "message": "not found"}));
+    }
+    let learned = script.learn(&[], &[], &[]);
+    let dialect = dialect(&learned);
+    assert!(
+        dialect["qr_numbers"].is_null() && learned.report.contains("--confirm qr_numbers=none"),
+        "{}",
+        learned.report
+    );
+    assert!(dialect["qr_amount_unit"].is_null(), "{dialect}");
 }
 
 #[test]
@@ -307,6 +352,20 @@ fn unknown_orders_and_recordings_are_errors() {
         |approved: &[&str], declined: &[&str]| learn(&script.options(approved, declined, &[])).expect_err("an error");
     assert!(matches!(failed(&["A-9"], &[]), LearnError::UnknownOrder { option: "--approved", .. }));
     assert!(matches!(failed(&["A-1"], &["A-1"]), LearnError::ApprovedAndDeclined { .. }));
+    // The gateway numbers two payments as the merchant numbers others.
+    let mut shifted = Script::new();
+    for (order, number) in [("1001", "1002"), ("1002", "1003")] {
+        let request = json!({"orderNumber": order, "amount": 100, "currency": "KGS"});
+        shifted.call(CARD, &request, &json!({"code": "110", "data": {"orderNumber": order, "paymentId": number}}));
+    }
+    for (number, word) in [("1002", "SETTLED"), ("1003", "NEW")] {
+        let response = json!({"code": "200", "data": {"status": word}});
+        shifted.call(STATUS, &json!({"orderNumber": number}), &response);
+    }
+    let learned = shifted.learn(&["1002"], &[], &[]);
+    assert!(learned.report.contains("of 1002, which you listed as approved"), "{}", learned.report);
+    let of_gateway = learn(&shifted.options(&["1003"], &[], &[]));
+    assert!(of_gateway.is_ok(), "{of_gateway:?}");
     assert!(matches!(learn(&Script::new().options(&[], &[], &[])), Err(LearnError::NoEndpoint)));
     let missing = LearnOptions { files: vec!["no-such-file".into()], ..LearnOptions::default() };
     assert!(matches!(learn(&missing), Err(LearnError::Recording(_))));
@@ -319,6 +378,7 @@ fn program_writes_dialect_and_report_once() {
     let run = |more: &[&str]| {
         let mut command = command();
         command.arg("learn").arg(script.path()).args(["--approved", "A-1,A-2", "--declined", "A-3"]);
+        command.args(YES.iter().flat_map(|yes| ["--confirm", yes]));
         command.arg("--out").arg(&dialect).arg("--report").arg(&report).args(more);
         command.output().expect("it runs")
     };
@@ -335,5 +395,5 @@ fn program_writes_dialect_and_report_once() {
     let plain = command().arg("learn").arg(script.path()).output().expect("it runs");
     assert_eq!(plain.status.code(), Some(1));
     assert!(serde_json::from_slice::<Value>(&plain.stdout).is_ok());
-    assert!(String::from_utf8_lossy(&plain.stderr).contains("Needs a person's yes"));
+    assert!(String::from_utf8_lossy(&plain.stderr).contains("Needs your confirmation"));
 }

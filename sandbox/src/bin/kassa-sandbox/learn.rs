@@ -11,7 +11,7 @@ use kassa_sandbox::{Learned, learn};
 
 use crate::cli::LearnArgs;
 
-/// The dialect is not whole: something needs a yes, or a payment.
+/// The dialect is incomplete: something needs a confirmation, or a payment.
 const NOT_WHOLE: u8 = 1;
 /// No dialect was written.
 const FAILED: u8 = 2;

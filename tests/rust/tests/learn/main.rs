@@ -16,7 +16,7 @@ use kassa::Dialect;
 use kassa_sandbox::{LearnOptions, Learned, learn};
 use merchant::{exchanges, pay, record};
 use serde_json::Value;
-use style::{Random, Style, Trouble};
+use style::{Random, Style, Trouble, Words};
 
 const GATEWAYS: usize = 12;
 /// How many of them have to be learned whole.
@@ -52,12 +52,24 @@ fn play(style: &Style, folder: &Path) -> Result {
     let (first, second) = (folder.join("first.jsonl"), folder.join("second.jsonl"));
     let orders = record(&gateway.url, &first, |client| pay(client, &gateway, style, "first"));
     record(&gateway.url, &second, |client| pay(client, &gateway, style, "second"));
-    let options = LearnOptions {
+    let mut options = LearnOptions {
         files: vec![first.clone()],
         approved: orders.approved,
         declined: orders.declined,
         ..LearnOptions::default()
     };
+    // The lists of orders show which words to look at, and give none a meaning.
+    let asked = learn(&options).expect("a recording");
+    assert_eq!(words_in(asked.dialect.as_deref().expect("a dialect"), "charged_words"), [""; 0], "{}", asked.report);
+    for flag in true_words(style) {
+        // With two codes, a place of a code could also be a bare word's.
+        let is_asked = asked.report.contains(&format!("--confirm {flag}"));
+        if !is_asked && style.trouble == Trouble::TwoCodes {
+            continue;
+        }
+        assert!(is_asked, "{flag}\n{}", asked.report);
+        options.confirmations.push(flag.parse().expect("an answer"));
+    }
     let learned = learn(&options).expect("a recording");
     let truth = style.dialect().to_string();
     let by_truth = Dialect::from_json(&truth).expect("the truth is a dialect");
@@ -87,16 +99,33 @@ fn play(style: &Style, folder: &Path) -> Result {
     Result { learned, truth, differences, wrong_charges, trouble: style.trouble }
 }
 
+/// What a person who knows the gateway answers about its words.
+fn true_words(style: &Style) -> Vec<String> {
+    let queries: [(&Words, &[&str]); 2] =
+        [(&style.words, &["provider_status", "payment_status"]), (&style.qr_words, &["qr_status"])];
+    let of_query = |words: &Words, endpoint: &str| {
+        [format!("{endpoint}:{}=charged", words.paid), format!("{endpoint}:{}=rejected", words.declined)]
+    };
+    queries
+        .iter()
+        .flat_map(|(words, endpoints)| endpoints.iter().flat_map(|endpoint| of_query(words, endpoint)))
+        .collect()
+}
+
+/// The words in all lists of a dialect, without the interface's own.
+fn words_in(dialect: &str, list: &str) -> Vec<String> {
+    let dialect: Value = serde_json::from_str(dialect).expect("JSON");
+    let endpoints = dialect["endpoints"].as_object().into_iter().flatten().map(|(_, keys)| keys);
+    let lists = endpoints.chain([&dialect]).filter_map(|keys| keys[list].as_array());
+    let words = lists.flatten().filter_map(Value::as_str).filter(|word| !["CHARGE", "Reject"].contains(word));
+    words.map(str::to_owned).collect()
+}
+
 /// The words that a dialect takes for paid and that are not this gateway's.
 fn wrong_words(dialect: &str, style: &Style) -> Vec<String> {
-    let dialect: Value = serde_json::from_str(dialect).expect("JSON");
     let own = [&style.words, &style.qr_words];
-    let endpoints = dialect["endpoints"].as_object().into_iter().flatten().map(|(_, keys)| keys);
-    let lists = endpoints.chain([&dialect]).filter_map(|keys| keys["charged_words"].as_array());
-    let words = lists.flatten().filter_map(Value::as_str);
-    let is_right = |word: &str| {
-        word == "CHARGE" || own.iter().any(|words| words.paid.eq_ignore_ascii_case(word) || words.paid == word)
-    };
+    let is_right = |word: &String| own.iter().any(|words| words.paid.eq_ignore_ascii_case(word) || words.paid == *word);
+    let words = words_in(dialect, "charged_words").into_iter();
     words.filter(|word| !is_right(word)).map(|word| format!("{word:?} is no word for paid")).collect()
 }
 
@@ -158,15 +187,7 @@ fn without_orders_no_word_is_charged() {
     let flag = format!("--confirm provider_status:{}=charged", style.words.paid);
     assert!(learned.report.contains(&flag), "{}", learned.report);
     // With a person's yes for each word, it is whole.
-    for (words, endpoints) in
-        [(&style.words, &["provider_status", "payment_status"][..]), (&style.qr_words, &["qr_status"])]
-    {
-        for endpoint in endpoints {
-            for (word, meaning) in [(&words.paid, "charged"), (&words.declined, "rejected")] {
-                options.confirmations.push(format!("{endpoint}:{word}={meaning}").parse().expect("an answer"));
-            }
-        }
-    }
+    options.confirmations.extend(true_words(&style).iter().map(|flag| flag.parse().expect("an answer")));
     let learned = learn(&options).expect("a recording");
     assert!(learned.is_whole, "{}", learned.report);
     let dialect = Dialect::from_json(learned.dialect.as_deref().expect("a dialect")).expect("the core reads it");

@@ -125,7 +125,7 @@ fn finipay_is_learned_as_the_built_in_dialect() {
         Places { page: "/data/ConfirmationUrl", mbank: "/data/quid", confirm_field: "quid", transaction: "/data" };
     let known = Dialect::named("finipay").expect("a known dialect");
     // The built-in dialect has no word for a rejected QR payment: FAILED is the sandbox's own.
-    let confirm = ["qr_status:FAILED=open", "payment_status.numbers=any"];
+    let confirm = ["qr_status:SUCCESSFUL=charged", "qr_status:FAILED=open", "payment_status.numbers=any"];
     let compared = compare(kassa_sandbox::Dialect::Finipay, &places, &known, &confirm);
     let report = &compared.learned.report;
     assert_eq!(compared.differences, [""; 0], "{report}\n{:?}", compared.learned.dialect);
@@ -146,7 +146,7 @@ fn other_names_are_learned_as_the_example_has_them() {
     // Two places have the transaction of a QR payment, and the core compares nothing with it: neither is learned.
     example["endpoints"]["qr_status"]["order_number"] = json!([]);
     let known = Dialect::from_json(&example.to_string()).expect("a dialect");
-    let compared = compare(kassa_sandbox::Dialect::Other, &places, &known, &[]);
+    let compared = compare(kassa_sandbox::Dialect::Other, &places, &known, &["CHARGE=charged", "Reject=rejected"]);
     assert_eq!(compared.differences, [""; 0], "{}\n{:?}", compared.learned.report, compared.learned.dialect);
     assert!(compared.learned.is_whole, "{}", compared.learned.report);
     assert!(compared.charged >= 10, "{}", compared.learned.report);
