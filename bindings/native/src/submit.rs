@@ -102,8 +102,11 @@ impl Completions {
     }
 
     fn complete(&self, number: u64, completion: Completion) {
-        if !self.queue.complete(number, completion) {
-            return;
+        match self.queue.complete(number, completion) {
+            Ok(true) => {}
+            Ok(false) => return,
+            // Given up during its last poll, when it could not be dropped any more.
+            Err(completion) => return completion.give_back(),
         }
         match &self.signal {
             Signal::Sleeper => self.queue.wake(),

@@ -43,16 +43,17 @@ impl<T, C, R> Queue<T, C, R> {
         self.calls().going_on.insert(number, call);
     }
 
-    /// A call is complete, unless it was given up. True where the queue was empty: many calls that are complete at once give one signal.
-    pub fn complete(&self, number: u64, completion: C) -> bool {
+    /// A call is complete. True where the queue was empty: many calls that are complete at once give one signal. One that was given up
+    /// meanwhile has its completion back: nobody receives it.
+    pub fn complete(&self, number: u64, completion: C) -> Result<bool, C> {
         let mut calls = self.calls();
-        let Some(call) = calls.going_on.remove(&number) else { return false };
+        let Some(call) = calls.going_on.remove(&number) else { return Err(completion) };
         calls.complete.push_back((number, completion));
         let is_first = calls.complete.len() == 1;
         drop(calls);
         // A call may hold anything.
         drop(call);
-        is_first
+        Ok(is_first)
     }
 
     /// Wakes whoever sleeps in [`wait`](Self::wait).

@@ -5,10 +5,13 @@ mod worker;
 use std::{
     fmt::{self, Display},
     future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
+    thread,
     time::Duration,
 };
 
+use futures_util::FutureExt as _;
 use tokio::sync::watch;
 
 use crate::{
@@ -281,11 +284,15 @@ pub(crate) async fn deliver_forever<H: DeliveryHandler>(
 ) -> Result<DeliverySummary, PaymentError> {
     let mut worker = Worker::new(engine, policy, stop)?;
     while let Some(task) = worker.next().await {
-        let result = match task.outcome() {
-            Outcome::Charged(entry) => handler.deliver(*entry).await,
-            Outcome::Other(recovered) => handler.otherwise(recovered).await,
+        let outcome = task.outcome();
+        let handling = async {
+            match outcome {
+                Outcome::Charged(entry) => handler.deliver(*entry).await,
+                Outcome::Other(recovered) => handler.otherwise(recovered).await,
+            }
         };
-        worker.handled(task, result.map_err(|error| error.to_string())).await;
+        let result = AssertUnwindSafe(handling).catch_unwind().await;
+        worker.handled(task, problem_of(result)).await;
     }
     Ok(worker.summary().await)
 }
@@ -299,13 +306,22 @@ pub(crate) fn deliver_forever_here<H: BlockingDeliveryHandler>(
 ) -> Result<DeliverySummary, PaymentError> {
     let mut worker = Worker::new(engine, policy, stop.stopped())?;
     while let Some(task) = wait(worker.next()) {
-        let result = match task.outcome() {
+        let outcome = task.outcome();
+        let result = catch_unwind(AssertUnwindSafe(|| match outcome {
             Outcome::Charged(entry) => handler.deliver(*entry),
             Outcome::Other(recovered) => handler.otherwise(recovered),
-        };
-        wait(worker.handled(task, result.map_err(|error| error.to_string())));
+        }));
+        wait(worker.handled(task, problem_of(result)));
     }
     Ok(wait(worker.summary()))
+}
+
+/// Why the handler failed. A panic is a failure of this payment, and does not end the worker: the panic hook has shown it.
+fn problem_of<E: Display>(result: thread::Result<Result<(), E>>) -> Result<(), String> {
+    match result {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the handler panicked".to_owned()),
+    }
 }
 
 #[cfg(test)]

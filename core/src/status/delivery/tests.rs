@@ -155,6 +155,49 @@ async fn failed_handler_is_repeated_with_backoff() {
     assert_eq!(summary.to_string(), "2 delivered; left open: nothing");
 }
 
+/// Each of the failing calls takes longer than the longest pause, so one of them is always due.
+#[tokio::test(start_paused = true)]
+async fn failing_payments_do_not_stop_others() {
+    let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
+    let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
+    let (delivered, later) = (Calls::default(), journal.clone());
+    let (calls_of_shop, started) = (delivered.clone(), Instant::now());
+    let handler = |entry: JournalEntry| {
+        let number = number(&entry);
+        calls_of_shop.lock().unwrap().push((number.clone(), started.elapsed().as_secs()));
+        let (later, is_first) = (later.clone(), calls_of_shop.lock().unwrap().len() == 4);
+        async move {
+            sleep(10 * SECOND).await;
+            if is_first {
+                later.begin(&card("three"), None).unwrap();
+            }
+            if number == "three" { Ok(()) } else { Err("the supplier does not answer") }
+        }
+    };
+    let policy = DeliveryPolicy::default().with_pauses(SECOND, 5 * SECOND);
+    let summary = gateway.deliver_forever(policy, sleep(300 * SECOND), handler).await.unwrap();
+    assert_eq!((summary.delivered, summary.undelivered().count()), (1, 2));
+    let third = calls(&delivered).into_iter().find(|(number, _)| number == "three").unwrap();
+    assert!(third.1 < 100, "it waited until second {}", third.1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_is_called_again() {
+    let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
+    let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
+    let mut panics = 2;
+    let handler = |entry: JournalEntry| {
+        let is_broken = number(&entry) == "one" && panics > 0;
+        panics -= u32::from(is_broken);
+        async move {
+            assert!(!is_broken, "a defect of the shop");
+            Ok::<(), String>(())
+        }
+    };
+    let summary = gateway.deliver_forever(DeliveryPolicy::default(), sleep(60 * SECOND), handler).await.unwrap();
+    assert_eq!(summary.to_string(), "2 delivered; left open: nothing");
+}
+
 #[tokio::test(start_paused = true)]
 async fn pauses_of_delivery_have_a_limit() {
     let journal = journal_of(&MemoryDisk::default(), &["one"]);
@@ -392,9 +435,9 @@ fn blocking_handler_runs_on_its_callers_thread() {
     let gateway = BlockingGateway::from(fake.gateway()).with_journal(journal_of(&MemoryDisk::default(), &[]));
     gateway.create_mbank_payment(MbankPayment::new("tea", 100, "996555000101", "tea")).unwrap();
     fake.charge("tea").unwrap();
-    let (here, stop, mut tries) = (std::thread::current().id(), StopSignal::new(), 0);
+    let (here, stop, mut tries) = (thread::current().id(), StopSignal::new(), 0);
     let deliver = |entry: JournalEntry| {
-        assert_eq!((std::thread::current().id(), number(&entry)), (here, "tea".to_owned()));
+        assert_eq!((thread::current().id(), number(&entry)), (here, "tea".to_owned()));
         tries += 1;
         if tries < 3 {
             return Err("the stock is locked");

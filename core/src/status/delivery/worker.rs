@@ -108,6 +108,7 @@ impl<S: Future<Output = ()>> Worker<S> {
             if !self.is_ending() && (self.stop.as_mut().now_or_never().is_some() || self.engine.is_closed()) {
                 self.end();
             }
+            self.take_ready();
             if let Some(task) = self.due() {
                 match self.prepared(task).await {
                     Some(task) => return Some(task),
@@ -204,10 +205,22 @@ impl<S: Future<Output = ()>> Worker<S> {
         self.tasks.insert(id, Task { result, failures: 0, due, is_handled: false });
     }
 
+    /// Adds the results that are there. Handlers that fail, each for a while, must not keep the recovery from going on.
+    fn take_ready(&mut self) {
+        while let Phase::Recovering { recovery, .. } = &self.phase {
+            match recovery.next().now_or_never() {
+                Some(Ok(Some(recovered))) => self.add(recovered),
+                Some(ended) => return self.pause(ended.err()),
+                None => return,
+            }
+        }
+    }
+
+    /// The next one: what has not failed yet goes first.
     fn due(&mut self) -> Option<Task> {
         let now = self.engine.transport().now();
         let due = self.tasks.iter().filter(|(_, task)| task.due <= now);
-        let id = due.min_by_key(|(_, task)| task.due)?.0.clone();
+        let id = due.min_by_key(|(_, task)| (task.failures > 0, task.due))?.0.clone();
         self.tasks.remove(&id)
     }
 

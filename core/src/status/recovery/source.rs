@@ -271,7 +271,8 @@ impl Rescan {
             Some(Known::Reported(state)) => is_charged && *state != JournalState::Charged,
             // Reading may have failed only once.
             Some(Known::ReportedUnreadable) => state.is_some(),
-            Some(Known::Polled) => false,
+            // A callback, or another process, has found its charge: that does not wait for the next poll.
+            Some(Known::Polled) => is_charged,
         };
         if is_new {
             let known = match state {

@@ -630,6 +630,22 @@ async fn follow_new_recovers_later_payments() {
     assert!(started.elapsed() > 8 * MINUTE, "it went on though nothing was left");
 }
 
+/// A payment of some hours is polled every ten minutes. A callback is verified meanwhile, by another process.
+#[tokio::test(start_paused = true)]
+async fn charge_of_a_polled_payment_is_reported_at_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, ["older".to_owned()]);
+    disk.pass(5 * 60 * MINUTE);
+    let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+    let gateway = gateway.with_journal(journal.clone());
+    let recovery = gateway.recover(RecoveryPolicy::default().with_follow_new(true)).unwrap();
+    assert!(timeout(MINUTE, recovery.next()).await.is_err());
+    journal.record_report(&card("older"), ReportedStatus::Charged, None);
+    let reported = timeout(MINUTE, recovery.next()).await.expect("before the next poll");
+    let Ok(Some(Recovered::Payment { entry })) = reported else { panic!("{reported:?}") };
+    assert_eq!((entry.state, memory.attempted_at().len()), (JournalState::Charged, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn final_status_has_its_reason() {
     let disk = MemoryDisk::default();

@@ -87,7 +87,8 @@ internal class DeliveryWorker(
                 val waiting = next ?: async(start = CoroutineStart.UNDISPATCHED) { attempt { awaited { recovery.next(it) } } }
                 next = waiting
                 val due = tasks.values.filter { it.isReported }.minByOrNull { it.due }
-                val result = withinTime<Result<Recovered?>>(due) {
+                // What has come goes first: handlers that fail, each for a while, must not keep the recovery from going on.
+                val result = if (waiting.isCompleted) waiting.await() else withinTime<Result<Recovered?>>(due) {
                     select<Result<Recovered?>> {
                         stop.job.onJoin { END }
                         core.closed.onJoin { END }
@@ -134,6 +135,11 @@ internal class DeliveryWorker(
     private suspend fun perform(task: Task) {
         if (task.due.hasNotPassedNow()) return // of an earlier recovery
         try {
+            if (!task.isHandled && task.isSettledElsewhere()) {
+                tasks -= task.id
+                log(LogLevel.INFO, "a payment was finished elsewhere entry=\"${task.id}\"")
+                return
+            }
             if (!task.isHandled) task.handle()
             task.isHandled = true
             when {
@@ -141,15 +147,22 @@ internal class DeliveryWorker(
                 task.state != JournalState.REJECTED -> handledOtherwise[task.id] = task.state
             }
             tasks -= task.id
-        } catch (error: Exception) {
+        } catch (error: Throwable) {
             currentCoroutineContext().ensureActive() // a handler's own time limit is no cancellation of the worker
-            if (error is InterruptedException) throw error
+            if (error is InterruptedException || error is VirtualMachineError) throw error
             task.failures++
             val pause = policy.pauseAfter(task.failures)
             task.due = TimeSource.Monotonic.markNow() + pause
             val what = if (task.isHandled) "a delivered payment could not be finished" else "the handler failed, and is called again"
             log(LogLevel.ERROR, "$what entry=\"${task.id}\" failures=${task.failures} error=\"$error\" pause=$pause")
         }
+    }
+
+    /** Whether a person or another program has finished the payment, or it was charged after all: then this result is no longer true. */
+    private suspend fun Task.isSettledElsewhere(): Boolean {
+        val payment = (recovered as? Recovered.Payment)?.entry?.payment ?: return false
+        val now = withContext(Dispatchers.IO) { journal.entry(payment) }
+        return now == null || now.isFinished || (now.state == JournalState.CHARGED && !isCharged)
     }
 
     private suspend fun Task.handle() {

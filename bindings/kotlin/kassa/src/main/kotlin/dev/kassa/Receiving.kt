@@ -25,7 +25,7 @@ internal suspend fun <T> awaited(call: suspend (Receipt) -> T): T {
     try {
         return onDefault { call(receipt) }.also { receipt.received() }
     } catch (error: Throwable) {
-        receipt.giveUp()
+        receipt.endsWith(error)
         throw error
     }
 }
@@ -36,7 +36,7 @@ internal fun <T> blocking(call: suspend (Receipt) -> T): T {
     try {
         return runBlocking { call(receipt) }.also { receipt.received() }
     } catch (error: Throwable) {
-        receipt.giveUp()
+        receipt.endsWith(error)
         throw error
     }
 }
@@ -52,8 +52,7 @@ internal fun <T> promise(on: CoroutineContext = ofCaller(), call: suspend (Recei
         val isReceived = try {
             future.complete(call(receipt))
         } catch (error: Throwable) {
-            future.completeExceptionally(error)
-            false
+            future.completeExceptionally(error) && error is PaymentException
         }
         if (isReceived) receipt.received() else receipt.giveUp()
     }
@@ -61,6 +60,9 @@ internal fun <T> promise(on: CoroutineContext = ofCaller(), call: suspend (Recei
     future.whenComplete { _, error -> if (error != null) calling.cancel() }
     return future
 }
+
+/** An error of the core is a result, too, and its caller gets it. */
+private fun Receipt.endsWith(error: Throwable) = if (error is PaymentException) received() else giveUp()
 
 private fun ofCaller() = Dispatchers.Default + Observers.ofCaller(EmptyCoroutineContext)
 

@@ -212,6 +212,27 @@ class DeliveryTest {
     }
 
     @Test
+    fun `what a person has finished is not delivered again`() = test {
+        val payment = paid("cart 1")
+        val stop = StopSignal()
+        val calls = LinkedBlockingQueue<String>()
+        val worker = async(Dispatchers.Default) {
+            gateway.deliverForever(stop, often) {
+                calls += it.note!!
+                journal.finish(it) // a person does so, while the shop cannot deliver
+                throw NotImplementedError("the supplier does not answer")
+            }
+        }
+        untilFinished(payment)
+        val other = paid("cart 2")
+        advanceUntil { calls.size == 2 }
+        untilFinished(other)
+        stop.stop()
+        assertEquals(0, worker.await().delivered)
+        assertEquals(listOf("cart 1", "cart 2"), calls.toList())
+    }
+
+    @Test
     fun `blocking and by futures it is the same`() = test {
         val journalled = fake.blocking.withJournal(journal)
         val payment = paid("cart 1")

@@ -5,18 +5,21 @@ import dev.kassa.support.CREATED
 import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
+import dev.kassa.testing.FakeFault
 import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.Runnable
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.api.parallel.Isolated
 import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
@@ -63,6 +66,32 @@ class LogTest {
             Library.logTo(SystemLog)
         }
         assertEquals(1, server.received.size)
+    }
+
+    @Test
+    fun `a received error of a payment is not logged as unreceived`() {
+        val events = LinkedBlockingQueue<LogEvent>()
+        try {
+            Kassa.logTo { events += it }
+            val fake = FakeGateway()
+            fun mbank(order: String) = MbankPayment(order, "996555000101", 250, "Two tickets")
+            fun failing(order: String): MbankPayment {
+                fake.failNext(FakeFault.Refused("51", "no money"))
+                return mbank(order)
+            }
+            val refused = PaymentException.Refused::class.java
+            assertThrows(refused) { fake.blocking.createMbankPayment(failing("refused-1")) }
+            assertThrows(refused) { runBlocking { fake.gateway.createMbankPayment(failing("refused-2")) } }
+            val future = fake.future.createMbankPayment(failing("refused-3"))
+            assertEquals(refused, assertThrows(ExecutionException::class.java) { future.get() }.cause?.javaClass)
+            // What comes after all of that in the log.
+            fake.failNext(FakeFault.ResponseLost)
+            assertThrows(PaymentException.OutcomeUnknown::class.java) { fake.blocking.createMbankPayment(mbank("last-4")) }
+            events.next("last-4")
+            assertTrue(events.none { "nobody waits" in it.text }, "$events")
+        } finally {
+            Library.logTo(SystemLog)
+        }
     }
 
     @Test

@@ -25,8 +25,8 @@ internal fun <T> callHere(call: AsyncCall, read: (ByteBuffer) -> T): T {
 
 private fun <T> callHere(call: AsyncCall, observed: Long, read: (ByteBuffer) -> T): T =
     Memory.send(call) { memory, length ->
+        var status = -1L
         try {
-            var status: Long
             do {
                 status = Direct.kassa_call(memory.address, memory.capacity, length, observed, LOOK_EVERY_MILLISECONDS, memory.waiting)
                 if (status < 0 && Thread.interrupted()) throw InterruptedException()
@@ -35,8 +35,13 @@ private fun <T> callHere(call: AsyncCall, observed: Long, read: (ByteBuffer) -> 
             if (isToBeReceived(status)) Direct.kassa_call_received(memory.waiting)
             value
         } catch (error: Throwable) {
-            // Whatever it is: the thread's next call would otherwise go on with this one.
-            Direct.kassa_call_end(memory.waiting)
+            if (isError(status) && isToBeReceived(status)) {
+                // An error of the core is a result, too, and the caller gets it.
+                Direct.kassa_call_received(memory.waiting)
+            } else {
+                // Whatever it is: the thread's next call would otherwise go on with this one.
+                Direct.kassa_call_end(memory.waiting)
+            }
             throw error
         }
     }

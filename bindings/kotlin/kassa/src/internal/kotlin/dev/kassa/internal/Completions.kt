@@ -33,6 +33,9 @@ private const val IS_TO_BE_RECEIVED = 0x80L
 /** Whether the core has to hear that the caller received the value of this status. */
 internal fun isToBeReceived(status: Long): Boolean = status and IS_TO_BE_RECEIVED != 0L
 
+/** Whether a status is that of an error of the core. */
+internal fun isError(status: Long): Boolean = status >= 0 && (status and CODE).toByte() == UNIFFI_CALL_ERROR
+
 /** How long the value of a status is. */
 internal fun lengthOf(status: Long): Int = Math.toIntExact(status shr Byte.SIZE_BITS)
 
