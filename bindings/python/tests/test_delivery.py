@@ -24,6 +24,7 @@ from kassa_sandbox import Sandbox
 from raw_gateway import RawGateway, mbank_payment, response
 
 import kassa
+from kassa import _delivery_worker
 from kassa.testing import FakeGateway
 
 OFTEN = 0.05
@@ -163,6 +164,40 @@ def test_a_failed_delivery_is_repeated(
     assert sorted(map(str, notes)) == ["cake", "tea", "tea"]
     assert (ended.get(timeout=PATIENCE).left_open, shop.delivered.empty()) == ((), True)
     assert "was not delivered; again in 2 s: ConnectionError('no courier')" in caplog.text
+
+
+class GreenletTimeout(BaseException):
+    """As gevent's and eventlet's."""
+
+
+@pytest.mark.parametrize(
+    ("runs", "error"),
+    [
+        pytest.param(in_a_thread, GreenletTimeout, id="thread"),
+        pytest.param(
+            in_a_loop,
+            asyncio.CancelledError,
+            id="loop",
+            marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="nobody can tell whose cancellation it is"),
+        ),
+    ],
+)
+def test_a_time_limit_of_the_handler_does_not_end_the_worker(
+    sandbox: Sandbox, tmp_path: Path, runs: Runs, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_delivery_worker, "FIRST_PAUSE", OFTEN)
+    shop = Shop(sandbox, tmp_path)
+    errors = [error(), error()]
+
+    def deliver(entry: kassa.JournalEntry) -> None:
+        if errors:
+            raise errors.pop()
+        shop.deliver(entry)
+
+    shop.sell_paid("tea")
+    with runs(shop, deliver) as ended:
+        assert shop.delivered.get(timeout=PATIENCE) == "tea"
+    assert ended.get(timeout=PATIENCE).delivered == 1
 
 
 @both

@@ -88,8 +88,10 @@ class _Worker:
             self._tasks[result.id] = Task(result)
 
     def due(self) -> list[Task]:
+        """What is to be handled now: first what has not failed yet."""
         now = time.monotonic()
-        return [task for task in self._tasks.values() if task.due <= now]
+        due = [task for task in self._tasks.values() if task.due <= now]
+        return sorted(due, key=lambda task: (task.attempts > 0, task.due))
 
     def until_next(self, otherwise: float) -> float:
         now = time.monotonic()
@@ -125,7 +127,7 @@ class _Worker:
         if self._tasks.get(task.result.id) is task:
             del self._tasks[task.result.id]
 
-    def failed(self, task: Task, error: Exception) -> None:
+    def failed(self, task: Task, error: BaseException) -> None:
         pause = min(FIRST_PAUSE * 2.0**task.attempts, LONGEST_PAUSE_OF_DELIVERY)
         task.attempts = min(task.attempts + 1, 30)
         task.due = time.monotonic() + pause
@@ -264,12 +266,13 @@ def deliver_forever(
                 result = pump.next(min(LOOKS_FOR_STOP_EVERY, worker.until_next(LOOKS_FOR_STOP_EVERY)))
                 if result is not None:
                     worker.add(result)
-                _handle(worker, stopped)
+                # One at a time: handlers that fail, each for a while, must not keep what is new waiting.
+                _handle(worker, worker.due()[:1], stopped)
             pump.end()
             for result in pump.rest():
                 worker.add(result)
             worker.end()
-            _handle(worker, threading.Event())
+            _handle(worker, worker.due(), threading.Event())
         finally:
             pump.end()
             for _ in pump.rest():
@@ -278,27 +281,40 @@ def deliver_forever(
     return summary
 
 
-def _handle(worker: _Worker, stopped: threading.Event) -> None:
-    for task in worker.due():
+def _handle(worker: _Worker, tasks: list[Task], stopped: threading.Event) -> None:
+    for task in tasks:
         if stopped.is_set():
             return
         try:
-            if worker.is_settled(task):
-                worker.settled(task)
-                continue
-            if not task.is_handled:
-                made = worker.call(task)
-                if inspect.isawaitable(made):
-                    if inspect.iscoroutine(made):
-                        made.close()
-                    raise TypeError("the handler returned an awaitable, which nobody awaits: nothing is delivered")
-                task.is_handled = True
-            if is_charged(task.result):
-                worker.journal.finish(task.result)
-        except Exception as error:  # noqa: BLE001 (whatever it is, the payment comes again)
+            is_true = _handle_one(worker, task)
+        except BaseException as error:  # whatever it is, the payment comes again
+            if _ends_the_thread(error):
+                raise
             worker.failed(task, error)
         else:
-            worker.done(task)
+            worker.done(task) if is_true else worker.settled(task)
+
+
+def _handle_one(worker: _Worker, task: Task) -> bool:
+    """False if the result is no longer true."""
+    if worker.is_settled(task):
+        return False
+    if not task.is_handled:
+        made = worker.call(task)
+        if inspect.isawaitable(made):
+            if inspect.iscoroutine(made):
+                made.close()
+            raise TypeError("the handler returned an awaitable, which nobody awaits: nothing is delivered")
+        task.is_handled = True
+    if is_charged(task.result):
+        worker.journal.finish(task.result)
+    return True
+
+
+def _ends_the_thread(error: BaseException) -> bool:
+    """Not the time limits of gevent and eventlet, which are no `Exception`, either."""
+    is_greenlets = any(kind.__name__ == "GreenletExit" for kind in type(error).__mro__)
+    return isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)) or is_greenlets
 
 
 def _left(worker: _Worker) -> list[Unfinished] | None:
@@ -414,11 +430,11 @@ async def deliver_forever_in_loop(
             await asyncio.wait({poller.awaited(), stopping}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             if (result := poller.taken()) is not None:
                 worker.add(result)
-            await _handle_in_loop(worker, stopped)
+            await _handle_in_loop(worker, worker.due()[:1], stopped)
         if (result := await poller.end()) is not None:
             worker.add(result)
         worker.end()
-        await _handle_in_loop(worker, asyncio.Event())
+        await _handle_in_loop(worker, worker.due(), asyncio.Event())
     finally:
         stopping.cancel()
         await poller.end()
@@ -426,22 +442,35 @@ async def deliver_forever_in_loop(
     return summary
 
 
-async def _handle_in_loop(worker: _Worker, stopped: asyncio.Event) -> None:
-    for task in worker.due():
+async def _handle_in_loop(worker: _Worker, tasks: list[Task], stopped: asyncio.Event) -> None:
+    for task in tasks:
         if stopped.is_set():
             return
         try:
-            if await asyncio.to_thread(worker.is_settled, task):
-                worker.settled(task)
-                continue
-            if not task.is_handled:
-                made = worker.call(task)
-                if inspect.isawaitable(made):
-                    await made
-                task.is_handled = True
-            if is_charged(task.result):
-                await asyncio.to_thread(worker.journal.finish, task.result)
-        except Exception as error:  # noqa: BLE001 (whatever it is, the payment comes again)
+            is_true = await _handle_one_in_loop(worker, task)
+        except (asyncio.CancelledError, Exception) as error:  # whatever it is, the payment comes again
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             worker.failed(task, error)
         else:
-            worker.done(task)
+            worker.done(task) if is_true else worker.settled(task)
+
+
+async def _handle_one_in_loop(worker: _Worker, task: Task) -> bool:
+    """False if the result is no longer true."""
+    if await asyncio.to_thread(worker.is_settled, task):
+        return False
+    if not task.is_handled:
+        made = worker.call(task)
+        if inspect.isawaitable(made):
+            await made
+        task.is_handled = True
+    if is_charged(task.result):
+        await asyncio.to_thread(worker.journal.finish, task.result)
+    return True
+
+
+def _is_cancelled() -> bool:
+    """Whether the worker is, and not a task that its handler awaited. Before Python 3.11 nobody can tell."""
+    cancelling: Callable[[], int] | None = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0
