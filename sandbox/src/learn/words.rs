@@ -52,7 +52,7 @@ const ON_THE_WAY: [&str; 26] = [
     "кабыл",
     "жүр",
 ];
-/// Parts of words for a payment that failed. A payment had them before or after, so another word of it means no charge.
+/// Parts of words for a payment that failed. A payment that has one later was not charged for good.
 const FAILED: [&str; 17] = [
     "fail",
     "unpaid",
@@ -118,7 +118,7 @@ impl Recorded {
         Some(self.lines.get(&payment)?.last()?.0.as_str())
     }
 
-    /// The payments of a list whose last word is this one.
+    /// The payments whose last word is this one.
     fn ended_with(&self, word: &str) -> Vec<usize> {
         self.lines.keys().copied().filter(|payment| self.last_of(*payment) == Some(word)).collect()
     }
