@@ -86,14 +86,15 @@ class DeliveryTest {
         val stop = StopSignal()
         val summary = gateway.deliverForever(stop, often) { entry ->
             calls += entry.note
-            // A time limit of the handler's own is not one of the worker's.
-            if (calls.count { it == "cart 1" } < 3 && entry.note == "cart 1") throw CancellationException("the shop is down")
-            if (calls.containsAll(listOf("cart 2")) && calls.count { it == "cart 1" } == 3) stop.stop()
+            if (entry.note == "cart 2") return@deliverForever
+            // A time limit of the handler's own is not one of the worker's. The other one does not wait for this one.
+            if (calls.count { it == "cart 1" } < 3 || "cart 2" !in calls) throw CancellationException("the shop is down")
+            stop.stop()
         }
         assertEquals(2, summary.delivered)
         assertEquals(emptyList<Unfinished>(), summary.leftOpen)
-        assertEquals(mapOf("cart 1" to 3, "cart 2" to 1), calls.groupingBy { it }.eachCount())
-        assertTrue(calls.toList().indexOf("cart 2") < calls.toList().lastIndexOf("cart 1"), "$calls")
+        assertEquals(1, calls.count { it == "cart 2" })
+        assertTrue(calls.count { it == "cart 1" } >= 3, "$calls")
         for (payment in listOf(first, second)) assertTrue(journal.entry(payment)!!.isFinished)
     }
 
