@@ -10,7 +10,6 @@ use super::{
     endpoint::{Endpoint, Field, FieldOf},
     exchanges::{Kind, Seen, Value},
     report::{At, Finding, OpenPoint},
-    status_place::is_named_like_status,
 };
 
 /// The longest text that is taken for a code or a status word.
@@ -182,6 +181,12 @@ impl Learner<'_> {
         let place = self.place(FieldOf(seen.endpoint, Field::Code))?;
         seen.value(place).map(|value| value.text.as_str())
     }
+}
+
+/// Whether the last name of a place is one that gateways give to a status.
+pub(super) fn is_named_like_status(place: &str) -> bool {
+    let name = place.rsplit('/').next().unwrap_or(place).to_lowercase();
+    name.contains("stat") || matches!(name.as_str(), "st" | "result" | "статус" | "состояние" | "абалы")
 }
 
 fn readable(seen: &Seen) -> impl Iterator<Item = &Value> {

@@ -6,7 +6,7 @@ use super::{
     Learner,
     candidates::{Candidate, shown_place},
     endpoint::{Endpoint, Field, FieldOf},
-    envelope::LONGEST_WORD,
+    envelope::{LONGEST_WORD, is_named_like_status},
     exchanges::{Kind, Seen, Value},
     report::{At, Finding, OpenPoint},
 };
@@ -174,12 +174,6 @@ impl Learner<'_> {
             ));
         }
     }
-}
-
-/// Whether the last name of a place is one that gateways give to a status.
-pub(super) fn is_named_like_status(place: &str) -> bool {
-    let name = place.rsplit('/').next().unwrap_or(place).to_lowercase();
-    name.contains("stat") || matches!(name.as_str(), "st" | "result" | "статус" | "состояние" | "абалы")
 }
 
 /// Whether a place is not in a list that has several elements: which of them is the payment, nobody knows.
