@@ -19,7 +19,7 @@ use crate::{
     violation::Rule,
 };
 
-/// What a report says, for telemetry. It is not compared with what was asked for, as a verdict is.
+/// What a report says, for telemetry. It is not compared with the payment, as a verdict is.
 fn reported(status: &PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Charged => "charged",

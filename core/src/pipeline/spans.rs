@@ -49,7 +49,7 @@ impl Parent {
     /// The span that the caller is in. Nothing where no subscriber wants the spans, or where it is behind by too many: what is made here
     /// is dropped on its thread, and must not wait for it without end.
     ///
-    /// The subscriber is asked for it on the caller's thread, before its request is checked.
+    /// The subscriber is called for it on the caller's thread, before the request is checked.
     pub(crate) fn here() -> Option<Arc<Self>> {
         if LevelFilter::current() < LevelFilter::DEBUG {
             return None;

@@ -116,8 +116,8 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
         let run = locked_out.run(command);
         run.expect_code(3);
         // The query may fail, the payment did not.
-        let told = run.stdout.replace("the query failed", "");
-        assert!(told.contains("open      still pending") && !told.contains("failed"), "{}", run.stdout);
+        let output = run.stdout.replace("the query failed", "");
+        assert!(output.contains("open      still pending") && !output.contains("failed"), "{}", run.stdout);
     }
     assert_eq!(locked_out.unfinished()[0].1, JournalState::Pending);
     assert!(gateway.payment("PAID-1").unwrap().is_charged());

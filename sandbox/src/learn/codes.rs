@@ -10,6 +10,7 @@ use super::{
     endpoint::{Endpoint, Field, FieldOf, Role},
     exchanges::{Seen, Value},
     report::{At, Finding, OpenPoint},
+    values::is_amount_of,
 };
 
 /// The lists of codes of a dialect.
@@ -82,7 +83,7 @@ impl Learner<'_> {
 
     fn list_of(&mut self, endpoint: Endpoint, code: &str, uses: &Uses, said: Option<Meaning>) -> Option<&'static str> {
         let (list, because, at) = if !uses.succeeded.is_empty() {
-            (SUCCESS, "the payments were charged later, or what was asked for came", &uses.succeeded)
+            (SUCCESS, "the payments were charged later, or what was requested came", &uses.succeeded)
         } else if uses.repeated.len() == uses.all.len() && endpoint.role() == Role::Creates {
             (DUPLICATE, "it came only when an order number was used again", &uses.repeated)
         } else if !uses.existed.is_empty() && uses.ok.is_empty() {
@@ -183,9 +184,7 @@ impl Learner<'_> {
     /// confirmation: whether the payment was charged without another one.
     fn existed_after(&self, seen: &Seen) -> bool {
         let payment = self.exchanges.payment(seen);
-        let has_its_own = |value: &Value| {
-            payment.has_number(&value.text) || (payment.amount.is_some() && value.decimal() == payment.amount)
-        };
+        let has_its_own = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
         let is_report = |later: &Seen| {
             Endpoint::QUERIES.contains(&later.endpoint)
                 && later.is_ok()

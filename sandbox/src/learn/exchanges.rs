@@ -120,7 +120,7 @@ pub(super) struct CallbackSeen {
     pub(super) payment: Option<usize>,
 }
 
-/// A payment, or one that was only asked about.
+/// A payment that was created, or only queried.
 #[derive(Debug, Default)]
 pub(super) struct Payment {
     /// The endpoint that created it.

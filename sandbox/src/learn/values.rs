@@ -450,7 +450,7 @@ impl Learner<'_> {
 }
 
 /// Whether a value is the requested amount of a payment, in som or in tyiyn.
-fn is_amount_of(payment: &Payment, value: &Value) -> bool {
+pub(super) fn is_amount_of(payment: &Payment, value: &Value) -> bool {
     let (Some(amount), Some(found)) = (payment.amount, value.decimal()) else { return false };
     found == amount || Some(found) == amount.checked_mul(Decimal::ONE_HUNDRED)
 }

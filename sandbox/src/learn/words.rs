@@ -21,6 +21,7 @@ use super::{
 /// The words of the interface.
 pub(super) const CHARGED: &str = "CHARGE";
 pub(super) const REJECTED: &str = "Reject";
+const NO_REJECTION: &str = "an approved order had it, or a payment left it again";
 const OWN_WORD: &str = "the interface's own word, in the interface's own place";
 
 /// Parts of words for a step on the way, in small letters. Nobody is asked about these unless a listed order ended with one.
@@ -111,6 +112,12 @@ struct Refutation {
     at: Vec<At>,
     /// Whether saying what another word means would settle it.
     is_by_unknown_word: Option<String>,
+}
+
+impl Refutation {
+    fn new(because: impl Into<String>, at: Vec<At>) -> Self {
+        Self { because: because.into(), at, is_by_unknown_word: None }
+    }
 }
 
 impl Recorded {
@@ -246,18 +253,17 @@ impl Learner<'_> {
         let declined: Vec<usize> = payments.intersection(&self.declined).copied().collect();
         if !declined.is_empty() {
             let because = format!("it was the word of {}, which you listed as declined", self.names(&declined));
-            return Some(Refutation { because, at: recorded.at(word, &declined, self), is_by_unknown_word: None });
+            return Some(Refutation::new(because, recorded.at(word, &declined, self)));
         }
         let has_it = |seen: &&Seen| seen.value(&recorded.place).is_some_and(|own| own.text.to_lowercase() == word);
         let is_early = |seen: &&Seen| has_it(seen) && self.is_unconfirmed(seen);
         let early: Vec<At> = self.exchanges.at(endpoint).filter(is_early).map(|seen| seen.at).collect();
         if !early.is_empty() {
-            let because = "payments had it before their payer confirmed them".to_owned();
-            return Some(Refutation { because, at: early, is_by_unknown_word: None });
+            return Some(Refutation::new("payments had it before their payer confirmed them", early));
         }
         if let Some(failure) = self.exchanges.at(endpoint).filter(has_it).find_map(|seen| self.failed_elsewhere(seen)) {
             let because = format!("another query or a callback about the same payment said {:?} later", failure.word);
-            return Some(Refutation { because, at: vec![failure.at], is_by_unknown_word: None });
+            return Some(Refutation::new(because, vec![failure.at]));
         }
         let left = recorded.left_for(word);
         let is_failure = |other: &str| {
@@ -381,17 +387,10 @@ impl Learner<'_> {
             let said = self.answers.word(endpoint, &key);
             let refuted = match meaning {
                 Meaning::Charged => self.refuted_charge(endpoint, &key, &recorded),
-                _ => self.is_no_rejection(&key, &recorded).then(|| Refutation {
-                    because: "an approved order had it, or a payment left it again".to_owned(),
-                    at: word.at.clone(),
-                    is_by_unknown_word: None,
-                }),
+                _ => self.is_no_rejection(&key, &recorded).then(|| Refutation::new(NO_REJECTION, word.at.clone())),
             };
-            let contradicted = said.filter(|said| *said != meaning).map(|_| Refutation {
-                because: "you said so".to_owned(),
-                at: word.at.clone(),
-                is_by_unknown_word: None,
-            });
+            let contradicted =
+                said.filter(|said| *said != meaning).map(|_| Refutation::new("you said so", word.at.clone()));
             if let Some(refuted) = refuted.or(contradicted) {
                 let because =
                     format!("{:?} means something else here than in the interface: {}", word.spelling, refuted.because);

@@ -292,7 +292,7 @@ def _handle(worker: _Worker, tasks: list[Task], stopped: threading.Event) -> Non
                 raise
             worker.failed(task, error)
         else:
-            worker.done(task) if is_true else worker.settled(task)
+            (worker.done if is_true else worker.settled)(task)
 
 
 def _handle_one(worker: _Worker, task: Task) -> bool:
@@ -453,7 +453,7 @@ async def _handle_in_loop(worker: _Worker, tasks: list[Task], stopped: asyncio.E
                 raise
             worker.failed(task, error)
         else:
-            worker.done(task) if is_true else worker.settled(task)
+            (worker.done if is_true else worker.settled)(task)
 
 
 async def _handle_one_in_loop(worker: _Worker, task: Task) -> bool:

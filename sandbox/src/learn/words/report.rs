@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ON_THE_WAY, ProvenWords, Recorded, Word, looks_like};
+use super::{NO_REJECTION, ON_THE_WAY, ProvenWords, Recorded, Word, looks_like};
 use crate::learn::{
     Learner,
     answers::{Meaning, same_word},
@@ -27,9 +27,8 @@ impl Learner<'_> {
                 self.findings.contradicted.push(point);
             }
             (Some(Meaning::Rejected), _) => {
-                let because = "an approved order had it, or a payment left it again";
                 let subject = format!("--confirm {endpoint}:{spelling}=rejected");
-                self.findings.contradicted.push(OpenPoint::new(subject, because, word.at.clone()));
+                self.findings.contradicted.push(OpenPoint::new(subject, NO_REJECTION, word.at.clone()));
             }
             (None, refuted) => {
                 let ends = recorded.ended_with(key);
