@@ -85,24 +85,48 @@
 
   const fieldsOf = (part) => part.querySelectorAll("input:not([type=hidden])");
 
-  // What was typed, picked and opened stays, and so does the place of the keyboard. Of a form that was rejected, the page has the
-  // fields as they are to be corrected.
-  const put = (text, isRejected = false) => {
-    const before = state();
+  const stateIn = (text) => {
     const holder = document.createElement("template");
     holder.innerHTML = text;
-    const after = holder.content.querySelector("#state");
-    if (!after) { throw new Error("no state"); }
+    const part = holder.content.querySelector("#state");
+    if (!part) { throw new Error("no state"); }
+    return part;
+  };
+  // The answer to a form may come before it: then it is here already, perhaps with what is wrong with the form.
+  const isNew = (after) =>
+    Number(after.dataset.version) > Number(state().dataset.version) || after.dataset.screen !== state().dataset.screen;
+
+  // What was typed, by the id of its field, and what was picked. A screen between, such as that of a form under way, has no fields.
+  const typed = new Map();
+  let picked = null;
+  const keepTyped = (part) => {
+    for (const field of fieldsOf(part)) {
+      if (field.type === "radio") {
+        if (field.checked) { picked = field.id; }
+      } else if (field.id && field.name !== "otp") {
+        typed.set(field.id, field.value);
+      }
+    }
+  };
+
+  // What was typed, picked and opened stays, and so does the place of the keyboard. Of a form that was rejected, the page has the
+  // fields as they are to be corrected.
+  const put = (after, isRejected = false) => {
+    const before = state();
     // A response that was overtaken by a newer one.
     if (Number(after.dataset.version) < Number(before.dataset.version)) { return; }
     const isSameScreen = before.dataset.screen === after.dataset.screen;
     const paymentOf = (part) => part.querySelector("input[name=payment]")?.value;
     const focused = before.contains(document.activeElement) ? document.activeElement : null;
     const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
-    for (const old of fieldsOf(before)) {
-      const same = old.id && after.querySelector(`#${old.id}`);
-      if (!same || isRejected || (old.name === "otp" && paymentOf(before) !== paymentOf(after))) { continue; }
-      if (old.type !== "radio") { same.value = old.value; } else if (old.checked) { same.checked = true; }
+    keepTyped(before);
+    for (const field of isRejected ? [] : fieldsOf(after)) {
+      if (typed.has(field.id)) { field.value = typed.get(field.id); }
+      if (field.id === picked) { field.checked = true; }
+    }
+    const code = after.querySelector("#otp");
+    if (code && !isRejected && paymentOf(before) === paymentOf(after)) {
+      code.value = before.querySelector("#otp")?.value ?? "";
     }
     // On another screen they hold something else, which is shown to who asks for it.
     for (const old of isSameScreen ? before.querySelectorAll("details[open]") : []) {
@@ -123,11 +147,9 @@
   };
 
   // The time of the last query alone, so that the keyboard stays where it is.
-  const showCheck = (text) => {
+  const showCheck = (after) => {
     const line = document.getElementById("checked-at");
-    const holder = document.createElement("template");
-    holder.innerHTML = text;
-    const now = holder.content.querySelector("#checked-at");
+    const now = after.querySelector("#checked-at");
     if (line && now && line.textContent !== now.textContent) { line.textContent = now.textContent; }
   };
 
@@ -136,11 +158,12 @@
     const address = `${watch}${watch.includes("?") ? "&" : "?"}after=${version}&screen=${state().dataset.screen}`;
     const answer = await fetch(address, { cache: "no-store", redirect: "error", signal: stop.signal });
     if (answer.status === 200) {
-      put(await answer.text());
+      const after = stateIn(await answer.text());
+      if (isNew(after)) { put(after); }
     } else if (answer.status === 204 && state().dataset.refreshes) {
       // Nothing changed, and the gateway was asked once more: the page says when.
       const again = await fetch(watch, { cache: "no-store", redirect: "error", signal: stop.signal });
-      if (again.status === 200) { showCheck(await again.text()); }
+      if (again.status === 200) { showCheck(stateIn(await again.text())); }
     } else if (answer.status !== 204) {
       throw new Error(String(answer.status));
     }
@@ -236,7 +259,7 @@
     const code = document.getElementById("otp");
     if (answer.ok && code && code.value === body.get("otp")) { code.value = ""; }
     digitsBefore = 0;
-    put(part.outerHTML, !answer.ok);
+    put(stateIn(part.outerHTML), !answer.ok);
     keepNumber(number);
     showSentTo();
     document.querySelector("[aria-invalid=true]")?.focus();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kassa_sandbox import Sandbox, phones
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from buyer import Buyer, Meet
 from shop import Shop
@@ -118,6 +118,8 @@ def test_another_number(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
     # With scripts the page knows more of the number than the server keeps.
     shown = "The code was sent to +996 555 ••• {}." if scripts else "the number that ends in {}."
     expect(buyer.page.locator("#state")).to_contain_text(shown.format(wrong.phone[-3 if scripts else -2 :]))
+    # What was typed stays, also where the page showed something else meanwhile.
+    expect(buyer.page.locator("#phone")).to_have_value(wrong.phone if scripts else "")
     buyer.page.locator("#others summary").click()
     buyer.look("enter-code-others")
     buyer.gives_phone(right.phone)
@@ -126,6 +128,21 @@ def test_another_number(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
     buyer.sees("paid")
     charged = [sandbox.ledger(payment["order_number"]) for payment in buyer.payments]
     assert [[payment.times_charged for payment in ledger] for ledger in charged] == [[0], [1]]
+
+
+def test_a_late_answer_about_the_same_state_moves_nothing(meet: Meet) -> None:
+    buyer = meet("en", size="small")
+    waiting: list[Route] = []
+    buyer.page.route("**/state?**", lambda route: waiting.append(route))
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    # The form's answer has put in this state, and an older request for news is still under way.
+    buyer.sees("enter-code")
+    buyer.page.locator("#others summary").click()
+    buyer.page.evaluate("document.getElementById('state').isTheFirst = true")
+    with buyer.page.expect_request("**/state?**"):
+        waiting[-1].continue_()
+    assert buyer.page.evaluate("document.getElementById('state').isTheFirst") is True
+    assert buyer.page.locator("#others summary:focus-visible").count() == 0
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -204,8 +204,8 @@ impl AsyncCall {
             Self::WatchOutcome { watch } => result(watch.outcome().await),
             Self::RecoveryNext { recovery } => {
                 let next = recovery.next().await;
-                let recovered = next.clone().ok().flatten();
-                result(next).or_back(recovered.map(|recovered| move || recovery.give_back(recovered)))
+                let untaken = next.clone().transpose();
+                result(next).or_back(untaken.map(|untaken| move || recovery.give_back(untaken)))
             }
             Self::CheckoutTokenWanted { checkout } => Completion::answer(checkout.token_wanted().await),
             Self::CheckMegapay { gateway, payment } => {
@@ -287,11 +287,14 @@ pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<(), Comp
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use tokio::time::{Instant, timeout};
 
     use super::*;
     use crate::{
-        Verdict, WatchReport,
+        Journal, Recovered, Verdict, WatchReport,
+        journal::tests::memory_disk::MemoryDisk,
         testing::scripted::{Act, Scripted, card_payment, mbank_payment, pay_form},
     };
 
@@ -384,6 +387,20 @@ mod tests {
         assert!(matches!(report, Some(WatchReport::Status { verdict: Verdict::Charged { .. } })));
         assert!(answer::<Option<WatchReport>>(&next().await).is_none());
         assert_eq!(memory.attempted_at(), [0]);
+    }
+
+    /// Else a recovery that failed would look like one that has nothing left.
+    #[tokio::test(start_paused = true)]
+    async fn an_untaken_error_is_given_to_next_caller() {
+        let (gateway, _) = Scripted::gateway(|_| Act::error(401, None));
+        let journal = Journal::on(Box::new(MemoryDisk::default()), Path::new("shop")).unwrap();
+        journal.begin(&PaymentRef::mbank("order-1", 5), None).unwrap();
+        let gateway = gateway.with_journal(journal);
+        let recovery = Arc::new(gateway.recover(Default::default()).unwrap());
+        let next = || AsyncCall::RecoveryNext { recovery: recovery.clone() }.begin();
+        next().await.give_back();
+        assert!(matches!(error(&next().await), PaymentError::Unauthorized { .. }));
+        assert!(answer::<Option<Recovered>>(&next().await).is_none());
     }
 
     #[tokio::test(start_paused = true)]

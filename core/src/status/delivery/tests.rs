@@ -2,10 +2,12 @@
 
 use std::{
     convert::Infallible,
+    future::pending,
     path::Path,
     sync::{Arc, Mutex},
 };
 
+use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
@@ -286,6 +288,71 @@ async fn one_worker_delivers_at_a_time() {
     assert_eq!((one.delivered, two.delivered), (1, 1));
 }
 
+/// Who delivers, and from which second to which.
+type Spans = Arc<Mutex<Vec<(&'static str, u64, u64)>>>;
+
+/// A handler that takes 100 seconds, and fails as often as it is said.
+fn slow_handler(
+    who: &'static str,
+    spans: &Spans,
+    mut fails: usize,
+) -> impl FnMut(JournalEntry) -> BoxFuture<'static, Result<(), String>> {
+    let (spans, started) = (spans.clone(), Instant::now());
+    move |_| {
+        let (spans, has_failed) = (spans.clone(), fails > 0);
+        fails = fails.saturating_sub(1);
+        Box::pin(async move {
+            let from = started.elapsed().as_secs();
+            sleep(100 * SECOND).await;
+            spans.lock().unwrap().push((who, from, started.elapsed().as_secs()));
+            if has_failed { Err("the supplier does not answer".to_owned()) } else { Ok(()) }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_during_a_delivery_lets_nobody_else_deliver_it() {
+    let journal = journal_of(&MemoryDisk::default(), &["one"]);
+    journal.record_report(&card("one"), ReportedStatus::Charged, None);
+    let (gateway, other) = (gateway_of(&journal, |_| report("NEW", 10)), gateway_of(&journal, |_| report("NEW", 10)));
+    let spans = Spans::default();
+    let (first, second) = (slow_handler("first", &spans, 0), slow_handler("second", &spans, 0));
+    let closed = gateway.clone();
+    let (one, two, ()) = tokio::join!(
+        gateway.deliver_forever(DeliveryPolicy::default(), pending::<()>(), first),
+        async {
+            sleep(2 * SECOND).await;
+            other.deliver_forever(DeliveryPolicy::default(), sleep(300 * SECOND), second).await
+        },
+        async move {
+            sleep(SECOND).await;
+            closed.close().await;
+        }
+    );
+    assert_eq!((one.unwrap().delivered, two.unwrap().delivered), (1, 0));
+    assert_eq!(*spans.lock().unwrap(), [("first", 0, 100)]);
+}
+
+/// The first one's recovery fails, as long as its login is wrong, and lets the second one recover.
+#[tokio::test(start_paused = true)]
+async fn a_failed_delivery_is_repeated_only_while_this_process_recovers() {
+    let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
+    journal.record_report(&card("one"), ReportedStatus::Charged, None);
+    let gateway = gateway_of(&journal, |_| Act::error(401, None));
+    let other = gateway_of(&journal, |_| report("NEW", 10));
+    let spans = Spans::default();
+    let (first, second) = (slow_handler("first", &spans, usize::MAX), slow_handler("second", &spans, 1));
+    tokio::join!(
+        async { gateway.deliver_forever(DeliveryPolicy::default(), sleep(3000 * SECOND), first).await.unwrap() },
+        async { other.deliver_forever(DeliveryPolicy::default(), sleep(3000 * SECOND), second).await.unwrap() },
+    );
+    let spans = spans.lock().unwrap().clone();
+    assert!(spans.iter().any(|span| span.0 == "first") && spans.iter().any(|span| span.0 == "second"), "{spans:?}");
+    for pair in spans.windows(2) {
+        assert!(pair[0].2 <= pair[1].1, "two deliver at once: {spans:?}");
+    }
+}
+
 /// Wrong credentials end a recovery, and somebody corrects them at the gateway.
 #[tokio::test(start_paused = true)]
 async fn recovery_begins_again_after_errors() {
@@ -384,7 +451,7 @@ async fn a_result_is_reported_once_a_run() {
 async fn what_cannot_work_is_said_before_delivering() {
     let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
     let run = |gateway: Gateway, policy| async move {
-        gateway.deliver_forever(policy, std::future::pending(), Shop::new(&[])).await.unwrap_err()
+        gateway.deliver_forever(policy, pending(), Shop::new(&[])).await.unwrap_err()
     };
     let missing = run(gateway.clone(), DeliveryPolicy::default()).await;
     assert!(matches!(missing, PaymentError::Misconfigured { .. }), "{missing}");

@@ -48,6 +48,8 @@ pub(super) struct Task {
     due: Instant,
     /// The handler has returned: only the end of the entry is missing.
     is_handled: bool,
+    /// By the recovery that runs. Only while it has the journal's lock may this process deliver.
+    is_reported: bool,
 }
 
 pub(super) struct Worker<S> {
@@ -88,7 +90,7 @@ impl<S: Future<Output = ()>> Worker<S> {
     pub(super) fn new(engine: Arc<Engine>, policy: DeliveryPolicy, stop: S) -> Result<Self, PaymentError> {
         policy.check()?;
         let begun = engine.transport().now();
-        let recovery = Recovery::new(engine.clone(), recovery_policy(policy))?;
+        let recovery = recovery_of(&engine, policy)?;
         Ok(Self {
             journal: engine.required_journal()?.clone(),
             engine,
@@ -163,7 +165,8 @@ impl<S: Future<Output = ()>> Worker<S> {
             Phase::Pausing { until } => Some(*until),
             Phase::Recovering { .. } | Phase::Ending => None,
         };
-        let until = self.tasks.values().map(|task| task.due).chain(until).min();
+        let tasks = self.tasks.values().filter(|task| task.may_be_handled());
+        let until = tasks.map(|task| task.due).chain(until).min();
         let mut timer = until.map(|moment| self.engine.transport().sleep_until(moment));
         let mut next = pin!(async {
             match &self.phase {
@@ -192,7 +195,8 @@ impl<S: Future<Output = ()>> Worker<S> {
     fn add(&mut self, result: Recovered) {
         let id = id_of(&result).to_owned();
         if is_charged(&result) {
-            if self.tasks.get(&id).is_some_and(|known| is_charged(&known.result)) {
+            if let Some(known) = self.tasks.get_mut(&id).filter(|known| is_charged(&known.result)) {
+                known.is_reported = true;
                 return;
             }
         } else {
@@ -202,7 +206,7 @@ impl<S: Future<Output = ()>> Worker<S> {
             }
         }
         let due = self.engine.transport().now();
-        self.tasks.insert(id, Task { result, failures: 0, due, is_handled: false });
+        self.tasks.insert(id, Task { result, failures: 0, due, is_handled: false, is_reported: true });
     }
 
     /// Adds the results that are there. Handlers that fail, each for a while, must not keep the recovery from going on.
@@ -219,7 +223,7 @@ impl<S: Future<Output = ()>> Worker<S> {
     /// The next one: what has not failed yet goes first.
     fn due(&mut self) -> Option<Task> {
         let now = self.engine.transport().now();
-        let due = self.tasks.iter().filter(|(_, task)| task.due <= now);
+        let due = self.tasks.iter().filter(|(_, task)| task.may_be_handled() && task.due <= now);
         let id = due.min_by_key(|(_, task)| (task.failures > 0, task.due))?.0.clone();
         self.tasks.remove(&id)
     }
@@ -293,6 +297,8 @@ impl<S: Future<Output = ()>> Worker<S> {
             let message = "the recovery failed, and begins again";
             record(Level::WARN, message, None, Some(pause), Some(error.to_string()));
         }
+        // Another process may deliver now. What is charged comes again.
+        self.tasks.values_mut().for_each(|task| task.is_reported = false);
         self.phase = Phase::Pausing { until: after(now, pause) };
     }
 
@@ -302,13 +308,14 @@ impl<S: Future<Output = ()>> Worker<S> {
         if !matches!(self.phase, Phase::Pausing { until } if until <= now) {
             return;
         }
-        match Recovery::new(self.engine.clone(), recovery_policy(self.policy)) {
+        match recovery_of(&self.engine, self.policy) {
             Ok(recovery) => self.phase = Phase::Recovering { recovery, begun: now },
             Err(error) => self.pause(Some(error)),
         }
     }
 
-    /// Lets others recover. What is charged and was not delivered is the next worker's; everything else would not come again.
+    /// Lets others recover. What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled
+    /// now; not what has failed, as nobody knows how long that takes.
     fn end(&mut self) {
         if let Phase::Recovering { recovery, .. } = std::mem::replace(&mut self.phase, Phase::Ending) {
             // What had come to its end already.
@@ -318,7 +325,7 @@ impl<S: Future<Output = ()>> Worker<S> {
             recovery.cancel();
         }
         let now = self.engine.transport().now();
-        self.tasks.retain(|_, task| task.is_handled || !is_charged(&task.result));
+        self.tasks.retain(|_, task| task.is_handled || !is_charged(&task.result) && task.failures == 0);
         for task in self.tasks.values_mut() {
             task.due = now;
         }
@@ -335,6 +342,10 @@ async fn on_disk<T: Send + 'static>(
 }
 
 impl Task {
+    fn may_be_handled(&self) -> bool {
+        self.is_reported || self.is_handled || !is_charged(&self.result)
+    }
+
     /// What the handler is called with.
     pub(super) fn outcome(&self) -> Outcome {
         match &self.result {
@@ -344,12 +355,16 @@ impl Task {
     }
 }
 
-fn recovery_policy(policy: DeliveryPolicy) -> RecoveryPolicy {
-    RecoveryPolicy::default()
+/// While it exists, no other process delivers: its next result is taken before the one before is delivered, and what failed is repeated.
+fn recovery_of(engine: &Arc<Engine>, policy: DeliveryPolicy) -> Result<Recovery, PaymentError> {
+    let policy = RecoveryPolicy::default()
         .with_interval(policy.interval)
         .with_at_once(policy.at_once)
         .with_deadline(ONE_RECOVERY)
-        .with_follow_new(true)
+        .with_follow_new(true);
+    let recovery = Recovery::new(engine.clone(), policy)?;
+    recovery.hold_lock();
+    Ok(recovery)
 }
 
 fn is_charged(result: &Recovered) -> bool {

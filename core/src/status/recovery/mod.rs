@@ -33,8 +33,8 @@ use crate::{
     transport::Boxed,
 };
 
-use policy::Due;
 pub use policy::RecoveryPolicy;
+use policy::{Due, Overdue};
 use source::{Page, QueryResult, Rescan, Source};
 
 /// A result of [`Recovery`]: a payment with a final status, or an entry that only a person can read.
@@ -79,7 +79,8 @@ pub enum Recovered {
 /// process may die between delivering and finishing.
 ///
 /// Closing the gateway ends the recovery at once, also in the middle of a wait or a query, and lets other processes
-/// recover. What had come to its end before still comes.
+/// recover: where it has returned a result, which may be delivered just now, only when [`next`](Self::next) is called again, or it is
+/// cancelled or dropped. What had come to its end before still comes.
 ///
 /// Take the ends one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls it sends no new
 /// query. Clones are the same recovery. The methods are cancellation safe: where a future is dropped, what it brought is
@@ -94,9 +95,11 @@ pub struct Recovery {
 struct Shared {
     source: Source,
     cancelled: AtomicBool,
+    /// See [`Recovery::hold_lock`].
+    holds_lock: AtomicBool,
     wake: Notify,
     progress: Mutex<Progress>,
-    given_back: GivenBack<Recovered>,
+    given_back: GivenBack<Result<Recovered, PaymentError>>,
 }
 
 /// The state of a recovery.
@@ -106,6 +109,7 @@ struct Progress {
     entries: Entries,
     rescan: Rescan,
     waiting: BinaryHeap<Due>,
+    overdue: Overdue,
     queries: FuturesUnordered<Boxed<QueryResult>>,
     /// No query before that, as the gateway asked (`Retry-After`).
     not_before: Option<Instant>,
@@ -118,6 +122,10 @@ struct Progress {
     /// The error to return after everything in `recovered`.
     failure: Option<PaymentError>,
     has_ended: bool,
+    /// While somebody may deliver a result, other processes must not recover, though this recovery may have ended.
+    lock: Option<Arc<RecoveryLock>>,
+    /// The caller has a result.
+    is_in_hand: bool,
 }
 
 /// Reading the entries of the journal. Another process may have to end its recovery first.
@@ -128,7 +136,7 @@ enum Entries {
     /// A page is being read.
     Read(Boxed<Result<Option<Page>, PaymentError>>),
     Locked(Arc<RecoveryLock>, UnfinishedEntries),
-    /// All are read. The lock is held until the recovery ends.
+    /// All are read.
     Done(Arc<RecoveryLock>),
 }
 
@@ -139,6 +147,7 @@ impl Recovery {
         let shared = Arc::new(Shared {
             source: Source { engine: engine.clone(), journal, policy },
             cancelled: AtomicBool::new(false),
+            holds_lock: AtomicBool::new(false),
             wake: Notify::new(),
             progress: Mutex::default(),
             given_back: GivenBack::default(),
@@ -162,26 +171,34 @@ impl Recovery {
         // Dropped after the guard of the progress below.
         let _release = ReleaseIfStopped(&self.shared);
         let mut progress = self.shared.progress.lock().await;
-        if let Some(given_back) = self.shared.given_back.pop() {
-            return Ok(Some(given_back));
-        }
-        let next = self.shared.next(&mut progress).await;
-        if !matches!(next, Ok(Some(_))) {
-            progress.end();
+        progress.is_in_hand = false;
+        let next = match self.shared.given_back.pop() {
+            Some(given_back) => given_back.map(Some),
+            None => self.shared.next(&mut progress).await,
+        };
+        progress.is_in_hand = matches!(next, Ok(Some(_)));
+        if !progress.is_in_hand {
+            progress.end(self.shared.holds_lock());
         }
         next
     }
 
-    /// Takes back a result that nobody took: the next call of [`next`](Self::next) returns it.
+    /// Takes back what nobody received: the next call of [`next`](Self::next) returns it.
     #[cfg(feature = "uniffi")]
-    pub(crate) fn give_back(&self, recovered: Recovered) {
-        self.shared.given_back.push(recovered);
+    pub(crate) fn give_back(&self, next: Result<Recovered, PaymentError>) {
+        self.shared.given_back.push(next);
     }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Recovery {
-    /// Stops polling, from anywhere. [`next`](Self::next) is empty then.
+    /// Keeps other processes from recovering until this is cancelled or dropped: also after its end, and after the gateway was closed.
+    /// For a worker that takes the next result before it has delivered the one before. Call it before [`next`](Self::next).
+    pub fn hold_lock(&self) {
+        self.shared.holds_lock.store(true, Ordering::SeqCst);
+    }
+
+    /// Stops polling, from anywhere, and lets other processes recover: not while you deliver. [`next`](Self::next) is empty then.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::SeqCst);
         self.shared.release_if_stopped();
@@ -208,7 +225,7 @@ impl std::fmt::Debug for Recovery {
 impl Progress {
     fn has_nothing_left(&self) -> bool {
         let is_read = matches!(self.entries, Entries::Done(_));
-        is_read && self.waiting.is_empty() && self.queries.is_empty()
+        is_read && self.waiting.is_empty() && self.overdue.is_empty() && self.queries.is_empty()
     }
 
     /// Whether further queries are useless: every query got such an error, and no other answer can come.
@@ -225,15 +242,18 @@ impl Progress {
         self.recovered.push_back(Recovered::Payment { entry });
     }
 
-    /// Ends the recovery: no more queries, and other processes may recover.
-    fn end(&mut self) {
-        *self = Self { has_ended: true, ..Self::default() };
+    /// Ends the recovery: no more queries, and other processes may recover, unless the lock is held.
+    fn end(&mut self, holds_lock: bool) {
+        let lock = self.lock.take().filter(|_| holds_lock);
+        *self = Self { has_ended: true, lock, ..Self::default() };
     }
 
-    /// The same, but payments with a final status are still returned: a rejection is returned only once.
-    fn release(&mut self) {
+    /// The gateway was closed: no more queries, but payments with a final status are still returned, as a rejection is returned only once.
+    fn close(&mut self, holds_lock: bool) {
         let (recovered, failure) = (std::mem::take(&mut self.recovered), self.failure.take());
-        *self = Self { recovered, failure, has_ended: self.has_ended, ..Self::default() };
+        let lock = self.lock.take().filter(|_| holds_lock || self.is_in_hand);
+        let (has_ended, is_in_hand) = (self.has_ended, self.is_in_hand);
+        *self = Self { recovered, failure, has_ended, lock, is_in_hand, ..Self::default() };
     }
 }
 
@@ -260,8 +280,12 @@ impl Shared {
         if (is_cancelled || self.source.engine.is_closed())
             && let Ok(mut progress) = self.progress.try_lock()
         {
-            if is_cancelled { progress.end() } else { progress.release() }
+            if is_cancelled { progress.end(false) } else { progress.close(self.holds_lock()) }
         }
+    }
+
+    fn holds_lock(&self) -> bool {
+        self.holds_lock.load(Ordering::SeqCst)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The policy of a recovery, and its poll intervals: older payments are polled less often.
 
 use std::{
-    cmp::Ordering,
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
     time::{Duration, SystemTime},
 };
 
@@ -143,13 +144,42 @@ pub(super) struct Due {
     pub(super) odd_is_reported: bool,
 }
 
-/// The soonest is the greatest, as a heap gives that first; of two at once one that has not ended, and then the older payment.
+/// The soonest is the greatest, as a heap gives that first.
 impl Ord for Due {
     fn cmp(&self, other: &Self) -> Ordering {
-        fn place(due: &Due) -> (Instant, bool, SystemTime, &str) {
-            (due.at, due.has_ended, due.begun, &due.id)
+        fn place(due: &Due) -> (Instant, &str) {
+            (due.at, &due.id)
         }
         place(other).cmp(&place(self))
+    }
+}
+
+/// One in so many queries goes to the payment that is the last otherwise.
+const LAST_ONE_IN: usize = 4;
+
+/// The payments whose time has come, while as many queries run as may: at a start all of a journal are due at once. The youngest goes
+/// first, because its payer waits; rejected ones come last.
+#[derive(Default)]
+pub(super) struct Overdue {
+    payments: BTreeMap<(bool, Reverse<SystemTime>, String), Due>,
+    taken: usize,
+}
+
+impl Overdue {
+    pub(super) fn pop(&mut self) -> Option<Due> {
+        self.taken = self.taken.wrapping_add(1);
+        let next = if self.taken % LAST_ONE_IN == 0 { self.payments.pop_last() } else { self.payments.pop_first() };
+        next.map(|(_, due)| due)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.payments.is_empty()
+    }
+}
+
+impl Extend<Due> for Overdue {
+    fn extend<T: IntoIterator<Item = Due>>(&mut self, due: T) {
+        self.payments.extend(due.into_iter().map(|due| ((due.has_ended, Reverse(due.begun), due.id.clone()), due)));
     }
 }
 
@@ -171,6 +201,27 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn the_youngest_overdue_payment_goes_first() {
+        let now = Instant::now();
+        let due = |minute: u64, has_ended| Due {
+            at: now,
+            begun: SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minute),
+            id: minute.to_string(),
+            has_ended,
+            turn: 0,
+            mismatches: 0,
+            odd: 0,
+            odd_since: None,
+            odd_is_reported: false,
+        };
+        let mut overdue = Overdue::default();
+        overdue.extend((0..7).map(|minute| due(minute, false)).chain([due(9, true)]));
+        let order: Vec<String> = std::iter::from_fn(|| overdue.pop()).map(|due| due.id).collect();
+        assert_eq!(order, ["6", "5", "4", "9", "3", "2", "1", "0"]);
+        assert!(overdue.is_empty());
+    }
 
     #[test]
     fn newest_claims_are_always_queried_rest_rotate() {

@@ -89,11 +89,12 @@ impl Shared {
     /// Starts the queries that are due, up to the limit, and reads the next page.
     fn start_queries(&self, progress: &mut Progress, now: Instant, deadline: Instant) {
         let may_ask = progress.not_before.is_none_or(|moment| moment <= now);
+        while progress.waiting.peek().is_some_and(|due| due.at <= now) {
+            progress.overdue.extend(progress.waiting.pop());
+        }
         while may_ask && progress.queries.len() < self.at_once() {
-            let Some(due) = progress.waiting.peek().filter(|due| due.at <= now) else { break };
-            let query = self.source.clone().query(due.clone(), deadline);
-            progress.waiting.pop();
-            progress.queries.push(Box::pin(query));
+            let Some(due) = progress.overdue.pop() else { break };
+            progress.queries.push(Box::pin(self.source.clone().query(due, deadline)));
         }
         // Even while queries run: an entry that is charged already must not wait for them.
         progress.entries = match std::mem::take(&mut progress.entries) {
@@ -112,8 +113,13 @@ impl Shared {
 
     /// When to wake up without an event. Running queries end by the deadline by themselves.
     fn wake_at(&self, progress: &Progress, deadline: Instant) -> Option<Instant> {
-        let next = progress.waiting.peek().filter(|_| progress.queries.len() < self.at_once());
-        let next = next.map(|next| progress.not_before.map_or(next.at, |moment| moment.max(next.at)));
+        let next = if progress.queries.len() >= self.at_once() {
+            None
+        } else if progress.overdue.is_empty() {
+            progress.waiting.peek().map(|due| progress.not_before.map_or(due.at, |moment| moment.max(due.at)))
+        } else {
+            progress.not_before
+        };
         let rescan = progress.rescan.at().filter(|_| matches!(progress.entries, Entries::Done(_)));
         Some(next.into_iter().chain(rescan).min()?.min(deadline))
     }
@@ -175,6 +181,7 @@ impl Shared {
             }
         }
         progress.failure = page.failure;
+        progress.lock = Some(page.lock.clone());
         progress.entries = match page.rest {
             Some(rest) => Entries::Locked(page.lock, rest),
             None => {
