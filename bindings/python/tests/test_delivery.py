@@ -364,6 +364,82 @@ def test_a_cancelled_worker_lets_others_deliver(sandbox: Sandbox, tmp_path: Path
         assert shop.delivered.get(timeout=PATIENCE) == "cake"
 
 
+class Slow:
+    """A handler that runs until it may return."""
+
+    def __init__(self) -> None:
+        self.began, self.may_return = threading.Event(), threading.Event()
+
+    def deliver(self, _: kassa.JournalEntry) -> None:
+        self.began.set()
+        assert self.may_return.wait(PATIENCE)
+
+
+@contextmanager
+def nobody_else_delivers(other: Shop, caplog: pytest.LogCaptureFixture) -> Generator[None]:
+    """Another worker waits until the block ends, and has nothing to deliver then."""
+    caplog.set_level(logging.INFO, "kassa")
+    caplog.clear()
+    with in_a_thread(other, other.deliver) as ended:
+        until(lambda: "another process recovers this journal" in caplog.text)
+        yield
+    assert ended.get(timeout=PATIENCE).delivered == 0
+
+
+def test_closing_during_a_delivery_releases_nothing(
+    sandbox: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop, other, slow = Shop(sandbox, tmp_path), Shop(sandbox, tmp_path), Slow()
+    shop.sell_paid("cake")
+    with in_a_thread(shop, slow.deliver) as ended:
+        assert slow.began.wait(PATIENCE)
+        shop.gateway.close()
+        with nobody_else_delivers(other, caplog):
+            slow.may_return.set()
+            assert ended.get(timeout=PATIENCE).delivered == 1
+
+
+def test_closing_during_a_delivery_in_a_loop_releases_nothing(
+    sandbox: Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop, other, slow = Shop(sandbox, tmp_path), Shop(sandbox, tmp_path), Slow()
+    shop.sell_paid("cake")
+
+    async def flow() -> None:
+        async def deliver(entry: kassa.JournalEntry) -> None:
+            await asyncio.to_thread(slow.deliver, entry)
+
+        async with kassa.AsyncGateway(sandbox.base_url, shop.credentials, **shop.settings) as gateway:
+            worker = asyncio.create_task(gateway.deliver_forever(deliver, interval=OFTEN))
+            assert await asyncio.to_thread(slow.began.wait, PATIENCE)
+            await gateway.close()
+            with nobody_else_delivers(other, caplog):
+                slow.may_return.set()
+                assert (await asyncio.wait_for(worker, PATIENCE)).delivered == 1
+
+    asyncio.run(flow())
+
+
+def test_nothing_is_delivered_between_recoveries(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may deliver then."""
+    monkeypatch.setattr(_delivery_worker, "FIRST_PAUSE", 0.0)
+    shop = Shop(sandbox, tmp_path)
+    shop.sell_paid("cake")
+    with shop.gateway.recover() as recovery:
+        entry = next(recovery)
+    worker = _delivery_worker._Worker(shop.gateway, kassa.RecoveryPolicy(), print, None)
+    worker.add(entry)
+    [task] = worker.due()
+    worker.failed(task, ZeroDivisionError())
+    assert worker.due() == [task]
+    worker.recovery_ended()
+    assert (worker.due(), worker.until_next(7.0)) == ([], 7.0)
+    worker.add(entry)
+    assert (worker.due(), task.attempts) == ([task], 1)
+
+
 @both
 def test_closing_the_gateway_ends_the_worker(sandbox: Sandbox, tmp_path: Path, runs: Runs) -> None:
     shop = Shop(sandbox, tmp_path)

@@ -21,6 +21,7 @@ from . import _check
 from .delivery import DeliverySummary
 from .journal_entry import JournalEntry, JournalState, Unfinished, Unreadable
 from .policies import RecoveryPolicy
+from .recovery import held
 from .settings import is_closed
 
 log = logging.getLogger("kassa")
@@ -40,7 +41,7 @@ LOOKS_FOR_STOP_EVERY = 0.25
 class Task:
     """A result that is to be handled, at the first try or again."""
 
-    __slots__ = ("attempts", "due", "is_handled", "result")
+    __slots__ = ("attempts", "due", "is_handled", "is_reported", "result")
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -48,6 +49,11 @@ class Task:
         self.due = 0.0
         self.is_handled = False
         """The handler has returned: only the journal's mark is missing."""
+        self.is_reported = True
+        """By the recovery that runs. Only while that has the journal's lock may this process deliver."""
+
+    def may_be_handled(self) -> bool:
+        return self.is_reported or self.is_handled or not is_charged(self.result)
 
 
 class _Worker:
@@ -83,19 +89,27 @@ class _Worker:
         if is_charged(result):
             if known is None or not is_charged(known.result):
                 self._tasks[result.id] = Task(result)
+            else:
+                known.is_reported = True
         elif self._reported.get(result.id) != what(result):
             self._reported[result.id] = what(result)
             self._tasks[result.id] = Task(result)
 
+    def recovery_ended(self) -> None:
+        """Another process may deliver from now on. What is charged comes again."""
+        for task in self._tasks.values():
+            task.is_reported = False
+
     def due(self) -> list[Task]:
         """What is to be handled now: first what has not failed yet."""
         now = time.monotonic()
-        due = [task for task in self._tasks.values() if task.due <= now]
+        due = [task for task in self._tasks.values() if task.may_be_handled() and task.due <= now]
         return sorted(due, key=lambda task: (task.attempts > 0, task.due))
 
     def until_next(self, otherwise: float) -> float:
         now = time.monotonic()
-        return max(0.0, min((task.due - now for task in self._tasks.values()), default=otherwise))
+        waiting = (task.due - now for task in self._tasks.values() if task.may_be_handled())
+        return max(0.0, min(waiting, default=otherwise))
 
     def call(self, task: Task) -> object:
         """Calls the handler; what it returns may have to be awaited."""
@@ -137,9 +151,11 @@ class _Worker:
         log.warning("%s %s; again in %g s: %r", what(task.result), did, pause, error, exc_info=error)
 
     def end(self) -> None:
-        """Leaves what is charged to the next worker, unless only its mark is missing. Everything else would not come again."""
+        """Leaves what is charged to the next worker, unless only its mark is missing. Everything else would not come again, and
+        is handled now; not what has failed, as nobody knows how long that takes.
+        """
         for task in list(self._tasks.values()):
-            if is_charged(task.result) and not task.is_handled:
+            if not task.is_handled and (is_charged(task.result) or task.attempts):
                 self.forget(task)
             task.due = 0.0
 
@@ -195,23 +211,29 @@ class _Pump:
         self._worker = worker
         self._is_ending = threading.Event()
         self._recovery: kassa.Recovery | None = None
-        # One ahead: while a handler runs, nothing is polled that could not be delivered yet.
-        self._results: queue.Queue[Result] = queue.Queue(maxsize=1)
+        # One ahead: while a handler runs, nothing is polled that could not be delivered yet. None: a recovery has ended.
+        self._results: queue.Queue[Result | None] = queue.Queue(maxsize=1)
+        self._may_release = threading.Event()
         self._thread = threading.Thread(
             target=copy_context().run, args=(self._run,), name="kassa-recovery", daemon=True
         )
         self._thread.start()
 
     def next(self, timeout: float) -> Result | None:
-        with suppress(queue.Empty):
-            return self._results.get(timeout=timeout)
-        return None
+        try:
+            result = self._results.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if result is None:
+            self._worker.recovery_ended()
+            self._may_release.set()
+        return result
 
     def rest(self) -> Iterator[Result]:
         """What had come when it was ended, until its thread is over."""
         while self._thread.is_alive() or not self._results.empty():
-            with suppress(queue.Empty):
-                yield self._results.get(timeout=LOOKS_FOR_STOP_EVERY)
+            if (result := self.next(LOOKS_FOR_STOP_EVERY)) is not None:
+                yield result
 
     def has_ended(self) -> bool:
         return not self._thread.is_alive()
@@ -237,12 +259,17 @@ class _Pump:
 
     def _recover(self) -> None:
         recovery: kassa.Recovery
-        with self._worker.gateway.recover(self._worker.policy) as recovery:
+        with held(self._worker.gateway.recover(self._worker.policy)) as recovery:
             self._recovery = recovery
-            if self._is_ending.is_set():
-                return
-            for result in recovery:
-                self._results.put(result)
+            try:
+                if not self._is_ending.is_set():
+                    for result in recovery:
+                        self._results.put(result)
+            finally:
+                # A handler may run. Until it has returned, nobody else may deliver.
+                self._may_release.clear()
+                self._results.put(None)
+                self._may_release.wait()
 
 
 def deliver_forever(
@@ -368,7 +395,7 @@ class _Poller:
             recovery = self._recovery
             if recovery is None:
                 self._pauses.begin()
-                recovery = self._recovery = self._worker.gateway.recover(self._worker.policy)
+                recovery = self._recovery = held(self._worker.gateway.recover(self._worker.policy))
             self._next = asyncio.ensure_future(self._step(recovery))
         return self._next
 
@@ -390,6 +417,7 @@ class _Poller:
         except Exception as problem:  # noqa: BLE001 (an error of a recovery says nothing about a payment)
             result, error = None, problem
         if result is None and self._recovery is not None:
+            self._worker.recovery_ended()
             self._recovery.cancel()
             self._recovery = None
             if not self._worker.is_closed():

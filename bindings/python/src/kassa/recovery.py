@@ -159,3 +159,9 @@ def begun(kind: type[F], core: object) -> F:
     object.__setattr__(recovery, "_native", core)
     object.__setattr__(recovery, "_process", os.getpid())
     return recovery
+
+
+def held(recovery: F) -> F:
+    """The same; no other process recovers until it is cancelled, also after its end and after the gateway was closed."""
+    recovery._native.hold_lock()
+    return recovery
