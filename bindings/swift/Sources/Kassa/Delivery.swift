@@ -2,7 +2,9 @@ import Foundation
 internal import KassaGenerated
 
 extension Gateway {
-    /// Delivers what is paid, until its task is cancelled: the worker of a program whose gateway has a journal.
+    /// Delivers what is paid, for as long as the program runs: it recovers what is unfinished in the journal (``recover(_:)``), polls it
+    /// and whatever is begun meanwhile until it is decided, calls the handler, and marks the entry as finished after the handler has
+    /// returned.
     ///
     /// ```swift
     /// let worker = Task {
@@ -12,172 +14,143 @@ extension Gateway {
     /// }
     /// // … the program runs …
     /// worker.cancel()
-    /// let leftOpen = try await worker.value
+    /// print(try await worker.value)
     /// ```
     ///
-    /// It recovers what the journal has open (``recover(_:)``), also what a crashed process left behind and what is begun meanwhile, and
-    /// calls the handler with each payment that was **charged**, one after the other. When the handler returns, the payment is finished;
-    /// when it throws, it is called again, after a pause that doubles each time. So is the whole recovery after an error, such as wrong
-    /// credentials. Each is a warning in ``KassaLog``, without the text of the handler's error.
-    ///
-    /// **The handler can be called again for a payment that it has delivered**: a process may die before the payment is finished. Deliver
-    /// by a step that does nothing when it is repeated, such as a row that is inserted once for each order. Nobody else must deliver what
-    /// this gateway sells.
-    ///
-    /// Of all processes that share the journal's folder, one delivers at a time. The others wait, and take over when it ends.
-    ///
-    /// It ends, without an error, when its task is cancelled or the gateway is closed. A handler that runs then is waited for: it ends
-    /// early if it heeds the cancellation.
+    /// - **The handler is called for a charged payment alone**, one payment at a time. If it throws, it is called again after a pause that
+    ///   grows (``DeliveryPolicy``); other payments go on. Nothing is lost: until it is finished, the payment comes again, also after a
+    ///   crash. So **delivering twice must do no harm**: deliver by a step that does nothing when it is repeated, such as a row that is
+    ///   inserted once for each order.
+    /// - **One process at a time delivers** from a journal's folder; others wait until it ends or dies. Only this worker should deliver:
+    ///   request handlers of the program just create payments.
+    /// - Errors of the gateway, the network or the disk end nothing: they are logged (``KassaLog``), and it goes on after a pause.
+    /// - **It ends**, without an error, when its task is cancelled or the gateway is closed. A handler that runs then is waited for: it
+    ///   ends early if it heeds the cancellation. What is charged and not delivered is left to the next worker.
     ///
     /// - Parameters:
-    ///   - policy: How payments are queried. Its ``RecoveryPolicy/followNew`` is always on; after its deadline the recovery begins anew,
-    ///     and another process may take over.
-    ///   - backoff: The first and the longest pause after an error.
-    ///   - others: Gets what is not to be delivered: a payment that was rejected, and what a person has to look at, as ``Recovered`` says.
-    ///     After each deadline, and each start, what is still open comes again.
+    ///   - policy: How it polls and repeats.
+    ///   - otherwise: Gets any other result: a payment of which nothing was taken (``JournalState/rejected``; release what was reserved),
+    ///     and what a person should look at: a payment of another amount (``JournalState/mismatch``), one that the gateway does not answer
+    ///     about, an entry that cannot be read. Each is logged before. If it throws, it is called again, later. **A rejected payment may
+    ///     still be delivered later**, as a gateway may correct its report. The journal does not record this call, so it can be missed
+    ///     where the process ends.
     ///   - handler: Delivers the payment of an entry, by its ``JournalEntry/note``.
-    /// - Returns: What is left open in the journal: payments without an outcome, and those whose handler did not return.
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal,
-    ///   ``PaymentError/invalid(violations:)`` for a policy or a backoff of zeros, and at the end
-    ///   ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` if what is left open cannot be read.
+    /// - Returns: What it delivered, and what it left open.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal, and
+    ///   ``PaymentError/invalid(violations:)`` for a policy of zeros. Both are thrown at once.
     @discardableResult
     public func deliverForever(
-        _ policy: RecoveryPolicy = RecoveryPolicy(), backoff: ClosedRange<Duration> = .seconds(1) ... .seconds(300),
-        others: @Sendable (Recovered) async -> Void = { _ in }, handler: @Sendable (JournalEntry) async throws -> Void
-    ) async throws -> [Unfinished] {
-        guard backoff.lowerBound > .zero else {
-            throw PaymentError.invalid(violations: [Violation(field: "backoff", rule: .minimum, text: "backoff must be longer than zero")])
-        }
-        var policy = policy
-        policy.followNew = true
-        let core = policy.core
-        let begin = { try translated { try self.core.recover(policy: core) } }
-        _ = try begin()  // what is wrong is said at once
+        _ policy: DeliveryPolicy = DeliveryPolicy(), otherwise: @escaping @Sendable (Recovered) async throws -> Void = { _ in },
+        handler: @escaping @Sendable (JournalEntry) async throws -> Void
+    ) async throws -> DeliverySummary {
+        try policy.check()
+        let recovery = policy.recovery.core
+        _ = try translated { try core.recover(policy: recovery) }  // without a journal it is refused now
         guard let journal else {
             throw PaymentError.misconfigured(detail: "the gateway has no journal")
         }
-        var pause = backoff.lowerBound
-        while !Task.isCancelled {
-            var delivery = Delivery(recovery: try begin(), gateway: self, journal: journal, backoff: backoff)
-            do {
-                try await delivery.run(others: others, handler: handler)
-                pause = backoff.lowerBound
-            } catch PaymentError.misconfigured(detail: "the gateway was closed", httpStatus: _, code: _, body: _) {
-                break
-            } catch {
-                if Task.isCancelled { break }
-                if delivery.hasBroughtResults { pause = backoff.lowerBound }
-                warn("recovery failed, and begins again pause=\(pause) error=\(error)")
-                try? await Task.sleep(for: pause)
-                pause = min(pause * 2, backoff.upperBound)
-            }
-        }
-        // In a task of its own, because this one may be cancelled.
-        let leftOpen = try await Task {
-            try await journal.unfinished().reduce(into: [Unfinished]()) { $0.append($1) }
-        }.value
-        KassaLog.write(LogEvent(level: .info, text: "delivery has ended left_open=\(leftOpen.count)"))
-        return leftOpen
+        let begin = { [core] in try translated { try core.recover(policy: recovery) } }
+        return await DeliveryWorker(begin, journal, policy, otherwise: otherwise, deliver: handler).run()
     }
 }
 
-/// One recovery, from its beginning to its deadline, and what is delivered again meanwhile. While it exists, no other process recovers.
-private struct Delivery {
-    let recovery: KassaGenerated.Recovery
-    let gateway: Gateway
-    let journal: Journal
-    let backoff: ClosedRange<Duration>
-    private(set) var hasBroughtResults = false
-    /// What the handler, or the journal, did not take yet.
-    private var again: [String: Again] = [:]
+/// How a worker polls and repeats: see ``Gateway/deliverForever(_:otherwise:handler:)``.
+public struct DeliveryPolicy: Hashable, Sendable, CustomStringConvertible {
+    /// The time from one query of a young payment to the next; ``RecoveryPolicy/interval`` says how older ones are polled.
+    public var interval: Duration
+    /// How many payments are queried concurrently.
+    public var atOnce: Int
+    /// The time until the handler is called again after it threw, and until a failed recovery is restarted. It is doubled after each
+    /// failure in a row.
+    public var firstPause: Duration
+    /// The longest of these times; a recovery is restarted after a minute at most.
+    public var longestPause: Duration
 
-    private struct Again {
-        let entry: JournalEntry
-        /// Only the end of the entry is missing.
-        var isDelivered = false
-        var pause: Duration
-        var due: ContinuousClock.Instant
+    /// By default: a query every 10 seconds, 8 payments concurrently, and pauses from a second to 5 minutes.
+    public init(
+        interval: Duration = .seconds(10), atOnce: Int = 8, firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(300)
+    ) {
+        self.interval = interval
+        self.atOnce = atOnce
+        self.firstPause = firstPause
+        self.longestPause = longestPause
     }
 
-    private enum Step {
-        case recovered(Recovered?)
-        case isDue
+    /// All of it.
+    public var description: String { described(self) }
+}
+
+extension DeliveryPolicy {
+    /// After a day, the journal is recovered anew: a recovery has a time limit.
+    var recovery: RecoveryPolicy {
+        RecoveryPolicy(interval: interval, deadline: .seconds(24 * 60 * 60), atOnce: atOnce, followNew: true)
     }
 
-    init(recovery: KassaGenerated.Recovery, gateway: Gateway, journal: Journal, backoff: ClosedRange<Duration>) {
-        (self.recovery, self.gateway, self.journal, self.backoff) = (recovery, gateway, journal, backoff)
-    }
-
-    mutating func run(
-        others: @Sendable (Recovered) async -> Void, handler: @Sendable (JournalEntry) async throws -> Void
-    ) async throws {
-        while !Task.isCancelled {
-            for due in again.values.filter({ $0.due <= .now }).sorted(by: { $0.due < $1.due }) where !Task.isCancelled {
-                try await deliver(due, handler)
-            }
-            switch try await step() {
-            case .isDue: continue
-            case .recovered(nil): return
-            case .recovered(.payment(let entry)?) where entry.state == .charged:
-                hasBroughtResults = true
-                try await deliver(Again(entry: entry, pause: backoff.lowerBound, due: .now), handler)
-            case .recovered(let other?):
-                hasBroughtResults = true
-                await others(other)
-            }
+    /// A recovery has its own rules, which it checks itself.
+    func check() throws {
+        var fields: [String] = []
+        if firstPause <= .zero { fields.append("firstPause") }
+        if longestPause < firstPause { fields.append("longestPause") }
+        guard fields.isEmpty else {
+            throw PaymentError.invalid(
+                violations: fields.map {
+                    Violation(field: $0, rule: .minimum, text: "\($0) is too short: 0 < firstPause <= longestPause")
+                })
         }
     }
 
-    /// The next result, or that something is due. A cancelled question loses no result.
-    private func step() async throws -> Step {
-        guard let due = again.values.map(\.due).min() else { return .recovered(try await next(recovery)) }
-        return try await withThrowingTaskGroup(of: Step.self) { [recovery] group in
-            group.addTask { .recovered(try await next(recovery)) }
-            group.addTask {
-                try await Task.sleep(until: due)
-                return .isDue
-            }
-            guard let first = try await group.next() else { return .isDue }
-            group.cancelAll()
-            if case .recovered = first { return first }
-            // It may have come at the same moment.
-            while let other = await group.nextResult() {
-                switch other {
-                case .success(.recovered(let result)): return .recovered(result)
-                case .failure(let error) where !(error is CancellationError): throw error
-                default: continue
-                }
-            }
-            return first
+    /// After so many failures in a row.
+    func pause(afterFailures failures: Int) -> Duration {
+        // No clock can wait for every duration.
+        let longest = min(longestPause, .seconds(366 * 24 * 60 * 60))
+        var (pause, doubled) = (min(firstPause, longest), 1)
+        while doubled < failures, pause < longest {
+            pause = min(pause * 2, longest)
+            doubled += 1
         }
-    }
-
-    private mutating func deliver(_ each: Again, _ handler: @Sendable (JournalEntry) async throws -> Void) async throws {
-        var each = each
-        let id = each.entry.id
-        do {
-            // A handler of callbacks may have delivered it, and finished its entry.
-            if !each.isDelivered, try await journal.entry(each.entry.payment)?.isFinished != true {
-                try await handler(each.entry)
-            }
-            each.isDelivered = true
-            try await gateway.finish(each.entry)
-            again[id] = nil
-        } catch {
-            if Task.isCancelled { return }
-            let what = each.isDelivered ? "a delivered payment could not be finished" : "the handler failed"
-            warn("\(what), again after a pause entry=\(id) pause=\(each.pause) error=\(type(of: error))")
-            each.due = .now + each.pause
-            each.pause = min(each.pause * 2, backoff.upperBound)
-            again[id] = each
-        }
+        return pause
     }
 }
 
-private func next(_ recovery: KassaGenerated.Recovery) async throws -> Recovered? {
-    try await answer(to: .recoveryNext(recovery: recovery), optional(FfiConverterTypeRecovered.read)).map(Recovered.init)
-}
+/// What a worker delivered, and what it left open when it ended.
+public struct DeliverySummary: Hashable, Sendable, CustomStringConvertible {
+    /// How many payments the handler delivered and the journal has as finished.
+    public let delivered: Int
+    /// The journal's unfinished entries, the oldest first: the next worker continues with them. Nil if the journal could not be read.
+    public let leftOpen: [Unfinished]?
 
-private func warn(_ text: String) {
-    KassaLog.write(LogEvent(level: .warning, text: text))
+    /// For tests of your own code.
+    public init(delivered: Int, leftOpen: [Unfinished]?) {
+        self.delivered = delivered
+        self.leftOpen = leftOpen
+    }
+
+    /// Charged, and not delivered yet.
+    public var undelivered: [JournalEntry] { payments(.charged) }
+
+    /// Pending or unknown: money may have moved, or may still move.
+    public var undecided: [JournalEntry] { payments(.pending, .unknown) }
+
+    /// Payments of another amount, and entries that cannot be read.
+    public var forAPerson: [Unfinished] {
+        (leftOpen ?? []).filter {
+            guard case .payment(let entry) = $0 else { return true }
+            return entry.state == .mismatch
+        }
+    }
+
+    /// The counts: the address of a page in an entry is not to be logged.
+    public var description: String {
+        guard let leftOpen else { return "\(delivered) delivered; the journal could not be read" }
+        let counts =
+            "\(undelivered.count) charged and not delivered, \(undecided.count) undecided, \(forAPerson.count) for a person"
+        return "\(delivered) delivered; left open: \(leftOpen.isEmpty ? "nothing" : counts)"
+    }
+
+    private func payments(_ states: JournalState...) -> [JournalEntry] {
+        (leftOpen ?? []).compactMap {
+            guard case .payment(let entry) = $0, states.contains(entry.state) else { return nil }
+            return entry
+        }
+    }
 }

@@ -25,8 +25,8 @@ private val LONGEST_RESTART = 1.minutes
 /**
  * Delivers what is charged, one payment after the other: a recovery that follows new payments, restarted as often as it ends.
  *
- * The handler is only called while this process recovers, because another one may deliver as soon as it does not. So an entry whose handler
- * failed waits for its next call within the same recovery, or is reported by the next one.
+ * Nothing is delivered but while a recovery of this process has the journal's lock, because another process may deliver as soon as it has
+ * not. So a payment whose handler failed waits for its next call within the same recovery, or is reported by the next one.
  */
 internal class DeliveryWorker(
     private val core: GatewayCore,
@@ -51,6 +51,7 @@ internal class DeliveryWorker(
         log(LogLevel.INFO, "a worker begins to deliver")
         try {
             restartUntilStopped()
+            tasks.values.filter { it.isHandled }.forEach { performNow(it) }
             return summary()
         } catch (error: Throwable) {
             withContext(NonCancellable) { summary() } // for the log
@@ -63,7 +64,10 @@ internal class DeliveryWorker(
         while (!isStopped) {
             currentCoroutineContext().ensureActive()
             val begun = TimeSource.Monotonic.markNow()
-            val error = core.recover(recovery).use { session(it) } ?: continue
+            val error = core.recover(recovery).use {
+                it.holdLock()
+                session(it)
+            } ?: continue
             if (isStopped) return
             // A recovery that worked for a while has nothing to do with the failures before.
             failures = if (begun.elapsedNow() > policy.longestPause) 1 else failures + 1
@@ -86,7 +90,7 @@ internal class DeliveryWorker(
             while (!isStopped) {
                 val waiting = next ?: async(start = CoroutineStart.UNDISPATCHED) { attempt { awaited { recovery.next(it) } } }
                 next = waiting
-                val due = tasks.values.filter { it.isReported }.minByOrNull { it.due }
+                val due = tasks.values.filter { it.mayBePerformed }.minByOrNull { it.due }
                 // What has come goes first: handlers that fail, each for a while, must not keep the recovery from going on.
                 val result = if (waiting.isCompleted) waiting.await() else withinTime<Result<Recovered?>>(due) {
                     select<Result<Recovered?>> {
@@ -110,7 +114,7 @@ internal class DeliveryWorker(
             if (last != null && !last.isCharged) perform(last)
             null
         } finally {
-            recovery.close() // whoever still waits for its next result gets none
+            recovery.close() // whoever still waits for its next result gets none, and others may recover
         }
     }
 
@@ -133,7 +137,10 @@ internal class DeliveryWorker(
     }
 
     private suspend fun perform(task: Task) {
-        if (task.due.hasNotPassedNow()) return // of an earlier recovery
+        if (!task.due.hasNotPassedNow()) performNow(task) // else it failed in an earlier recovery
+    }
+
+    private suspend fun performNow(task: Task) {
         try {
             if (!task.isHandled && task.isSettledElsewhere()) {
                 tasks -= task.id
@@ -216,6 +223,9 @@ internal class DeliveryWorker(
 
         /** By the recovery that runs. */
         var isReported = true
+
+        /** What is not charged may be reported only once, and what was delivered needs nothing but its end in the journal. */
+        val mayBePerformed get() = isReported || isHandled || !isCharged
     }
 
     private companion object {

@@ -99,6 +99,9 @@ internal class RecoveryCore(private val core: CoreRecovery) : AutoCloseable {
         answer.readOptional { FfiConverterTypeRecovered.read(it).toKassa() }
     }
 
+    /** Other processes wait until it is closed, also after its end and after the gateway was closed. */
+    fun holdLock(): Unit = calling { core.holdLock() }
+
     /** Whoever is waiting is told that there is nothing more, and with the object goes the lock. */
     override fun close() {
         isClosed = true

@@ -37,6 +37,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.concurrent.thread
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
@@ -139,29 +140,43 @@ class DeliveryTest {
     }
 
     @Test
-    fun `one delivers at a time`() = test {
+    fun `a stop in a delivery lets nobody else deliver it`() = endsInADelivery { stop -> stop.stop() }
+
+    @Test
+    fun `a close in a delivery lets nobody else deliver it`() = endsInADelivery { gateway.closeAndWait() }
+
+    private fun endsInADelivery(end: suspend (StopSignal) -> Unit) = test {
         paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
-        val mayEnd = Job()
+        val mayReturn = Job()
         val stop = StopSignal()
+        val hasFailed = AtomicBoolean()
         val first = async(Dispatchers.Default) {
             gateway.deliverForever(stop, often) {
+                // During the second call, the worker has asked for the next result.
+                if (hasFailed.compareAndSet(false, true)) error("the shop is down")
                 isDelivering.complete(Unit)
-                mayEnd.join()
+                mayReturn.join()
             }
         }
         isDelivering.await()
+        val another = FakeGateway().apply { stopClock() }
+        val others = another.gateway.withJournal(Journal.open(folder))
         val second = LinkedBlockingQueue<String>()
-        val other = launch(Dispatchers.Default) { gateway.deliverForever(policy = often) { second += it.note!! } }
-        fake.advance(1.seconds)
-        // It gets the signal to stop in the middle of a delivery, and lets nobody else deliver before that has ended.
-        stop.stop()
-        fake.advance(1.seconds)
+        val other = launch(Dispatchers.Default) { others.deliverForever(policy = often) { second += it.note!! } }
+        another.advance(1.seconds)
+        end(stop)
+        repeat(20) {
+            another.advance(100.milliseconds)
+            delay(2.milliseconds)
+        }
         assertTrue(second.isEmpty())
-        mayEnd.complete()
+        mayReturn.complete()
         assertEquals(1, first.await().delivered)
-        paid("cart 2")
-        advanceUntil { second.isNotEmpty() }
+        val payment = others.withNote("cart 2").createMbankPayment(mbankPayment()).payment
+        another.charge(payment.orderNumber!!)
+        others.check(payment)
+        advanceUntil(another) { second.isNotEmpty() }
         assertEquals("cart 2", second.poll())
         other.cancelAndJoin()
     }
@@ -340,7 +355,7 @@ class DeliveryTest {
         notes
     }
 
-    private suspend fun advanceUntil(condition: () -> Boolean) {
+    private suspend fun advanceUntil(fake: FakeGateway = this.fake, condition: () -> Boolean) {
         while (!condition()) {
             fake.advance(100.milliseconds)
             delay(2.milliseconds)

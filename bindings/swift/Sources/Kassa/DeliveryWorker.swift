@@ -1,0 +1,341 @@
+import Foundation
+internal import KassaGenerated
+
+/// A recovery is restarted after this time at most.
+private let longestPauseOfRecovery = Duration.seconds(60)
+
+/// Delivers what is charged, one payment after the other: a recovery that follows new payments, restarted as often as it ends.
+///
+/// The handler is only called while a recovery of this worker has the journal's lock, because another process may deliver as soon as none
+/// has. So an entry whose handler failed waits for its next call within the same recovery, or is reported by the next one.
+final class DeliveryWorker {
+    private let begin: () throws -> KassaGenerated.Recovery
+    private let journal: Journal
+    private let policy: DeliveryPolicy
+    private let otherwise: @Sendable (Recovered) async throws -> Void
+    private let deliver: @Sendable (JournalEntry) async throws -> Void
+    private let wake = Wake()
+    private var phase = Phase.pausing(until: .now)
+    /// By the entry's id. They outlive a recovery, so that a restart calls no handler sooner or twice.
+    private var results: [String: DeliveryResult] = [:]
+    /// What a person should look at stays in the journal, and each recovery reports it: the state that the handler has had, by the id.
+    private var handledOtherwise: [String: String] = [:]
+    private var failedRecoveries = 0
+    private var delivered = 0
+    private var isClosed = false
+
+    private enum Phase {
+        case recovering(DeliverySession)
+        /// Until the next recovery begins.
+        case pausing(until: ContinuousClock.Instant)
+    }
+
+    private var isStopped: Bool { isClosed || Task.isCancelled }
+
+    init(
+        _ begin: @escaping () throws -> KassaGenerated.Recovery, _ journal: Journal, _ policy: DeliveryPolicy,
+        otherwise: @escaping @Sendable (Recovered) async throws -> Void, deliver: @escaping @Sendable (JournalEntry) async throws -> Void
+    ) {
+        self.begin = begin
+        self.journal = journal
+        self.policy = policy
+        self.otherwise = otherwise
+        self.deliver = deliver
+    }
+
+    func run() async -> DeliverySummary {
+        log(.info, "a worker begins to deliver")
+        await deliverUntilStopped()
+        await end()
+        return await summary()
+    }
+
+    private func deliverUntilStopped() async {
+        while !isStopped {
+            step()
+            if isStopped { return }
+            // One at a time: handlers that fail, each for a while, must not keep what is new waiting.
+            if let next = nextDue() { await perform(next) } else { await wait() }
+        }
+    }
+
+    /// Adds the result that has come, or begins the next recovery when the pause is over.
+    private func step() {
+        switch phase {
+        case .recovering(let session):
+            switch session.take() {
+            case nil: break
+            case .success(nil)?: pause(after: nil)
+            case .success(let recovered?)?:
+                add(recovered)
+                session.ask()
+            case .failure(PaymentError.misconfigured(detail: "the gateway was closed", httpStatus: _, code: _, body: _))?:
+                isClosed = true
+            case .failure(let error)?: pause(after: error)
+            }
+        case .pausing(let until) where until <= .now:
+            do {
+                phase = .recovering(DeliverySession(try begin(), wake))
+            } catch {
+                pause(after: error)
+            }
+        case .pausing: break
+        }
+    }
+
+    /// The recovery has ended: at its time limit, or by an error, which says nothing about a payment. No handler runs, so others may
+    /// deliver now. What is charged comes again.
+    private func pause(after error: (any Error)?) {
+        var hasWorked = error == nil
+        if case .recovering(let session) = phase {
+            session.cancel()
+            // A recovery that worked for a while has nothing to do with the failures before.
+            hasWorked = hasWorked || session.begun.duration(to: .now) > longestPauseOfRecovery
+        }
+        failedRecoveries = hasWorked ? 1 : failedRecoveries + 1
+        let pause = min(policy.pause(afterFailures: failedRecoveries), longestPauseOfRecovery)
+        if let error {
+            log(.error, "recovery failed, and is restarted error=\"\(error)\" pause=\(pause.secondsText)s")
+        }
+        for result in results.values { result.isReported = false }
+        phase = .pausing(until: .now + pause)
+    }
+
+    /// Adds a result. One that waits for its repetition may come again, from the next recovery.
+    private func add(_ recovered: Recovered) {
+        let new = DeliveryResult(recovered)
+        if !new.isCharged, handledOtherwise[new.id] == new.state { return }
+        // A payment that was rejected may come again, as charged. That is another result.
+        guard let known = results[new.id], known.state == new.state else {
+            results[new.id] = new
+            return
+        }
+        known.isReported = true
+    }
+
+    /// What has not failed yet goes first.
+    private func nextDue() -> DeliveryResult? {
+        let now = ContinuousClock.now
+        return results.values.filter { $0.mayBeHandled && $0.due <= now }
+            .min { ($0.failures > 0 ? 1 : 0, $0.due) < ($1.failures > 0 ? 1 : 0, $1.due) }
+    }
+
+    /// Until a result comes, something is due, or the worker is stopped.
+    private func wait() async {
+        var moments = results.values.filter(\.mayBeHandled).map(\.due)
+        if case .pausing(let until) = phase { moments.append(until) }
+        let timer = moments.min().map { moment in
+            Task { [wake] in
+                try await Task.sleep(until: moment)
+                wake.up()
+            }
+        }
+        await withTaskCancellationHandler { [wake] in
+            await wake.wait()
+        } onCancel: { [wake] in
+            wake.up()
+        }
+        timer?.cancel()
+    }
+
+    private func perform(_ result: DeliveryResult, isLastCall: Bool = false) async {
+        do {
+            if !result.isHandled {
+                guard try await isStillTrue(result) else {
+                    results[result.id] = nil
+                    return log(.info, "a payment was finished elsewhere entry=\"\(result.id)\"")
+                }
+                try await handle(result, isLastCall: isLastCall)
+                result.isHandled = true
+            }
+            if result.isCharged {
+                try await finish(result)
+            } else if result.state != JournalState.rejected.rawValue {
+                handledOtherwise[result.id] = result.state
+            }
+            results[result.id] = nil
+        } catch {
+            failed(result, error)
+        }
+    }
+
+    private func failed(_ result: DeliveryResult, _ error: any Error) {
+        result.failures += 1
+        // A handler that heeded the cancellation has not failed.
+        if Task.isCancelled && error is CancellationError { return }
+        let pause = policy.pause(afterFailures: result.failures)
+        result.due = .now + pause
+        let what = result.isHandled ? "a delivered payment could not be finished" : "the handler failed, and is called again"
+        let next = isStopped ? "" : " pause=\(pause.secondsText)s"
+        log(.error, "\(what) entry=\"\(result.id)\" failures=\(result.failures) error=\"\(error)\"\(next)")
+    }
+
+    /// False if a person or another program has finished the payment, or it was charged after all.
+    private func isStillTrue(_ result: DeliveryResult) async throws -> Bool {
+        guard case .payment(let entry) = result.recovered else { return true }
+        guard let now = try await journal.entry(entry.payment) else { return false }
+        return !now.isFinished && (result.isCharged || now.state != .charged)
+    }
+
+    private func handle(_ result: DeliveryResult, isLastCall: Bool) async throws {
+        let recovered = result.recovered
+        switch recovered {
+        case .payment(let entry) where result.isCharged: return try await deliver(entry)
+        case .payment(let entry):
+            let reason = entry.reason.map { ": \($0)" } ?? ""
+            if entry.state == .rejected {
+                log(.info, "not paid\(reason) entry=\"\(result.id)\"")
+            } else {
+                log(.warning, "a person should look at a payment: it is \(entry.state)\(reason) entry=\"\(result.id)\"")
+            }
+        case .unreadable(_, let why): log(.warning, "a person should look at an entry: it \(why) entry=\"\(result.id)\"")
+        }
+        guard isLastCall else { return try await otherwise(recovered) }
+        // In a task of its own: this one may be cancelled, and then most calls of a handler would fail.
+        try await Task { [otherwise] in try await otherwise(recovered) }.value
+    }
+
+    /// By the journal itself, which heeds no cancellation: a delivered payment is finished also at the end.
+    private func finish(_ result: DeliveryResult) async throws {
+        try await journal.finish(result.id)
+        delivered += 1
+        log(.info, "a payment was delivered and finished entry=\"\(result.id)\"")
+    }
+
+    /// What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled now; not what has
+    /// failed, as nobody knows how long that takes.
+    private func end() async {
+        // While the lock is held, so that nobody delivers them again.
+        for result in results.values.filter(\.isHandled) { await perform(result) }
+        if case .recovering(let session) = phase, let last = await session.end() { add(last) }
+        let rest = results.values.filter { !$0.isCharged && $0.failures == 0 }
+        for result in rest.sorted(by: { $0.due < $1.due }) { await perform(result, isLastCall: true) }
+    }
+
+    private func summary() async -> DeliverySummary {
+        // In a task of its own, because this one may be cancelled.
+        let reading = Task { [journal] in try await journal.unfinished().reduce(into: []) { $0.append($1) } }
+        var leftOpen: [Unfinished]?
+        do {
+            leftOpen = try await reading.value
+        } catch {
+            log(.error, "the journal could not be read error=\"\(error)\"")
+        }
+        let summary = DeliverySummary(delivered: delivered, leftOpen: leftOpen)
+        log(.info, "the worker ends: \(summary)")
+        return summary
+    }
+}
+
+/// One result of a recovery, and how far its handling is.
+private final class DeliveryResult {
+    let recovered: Recovered
+    let id: String
+    let state: String
+    let isCharged: Bool
+    var failures = 0
+    var due = ContinuousClock.now
+    /// The handler has returned: only the end of the entry is missing.
+    var isHandled = false
+    /// By the recovery that runs.
+    var isReported = true
+
+    var mayBeHandled: Bool { isReported || isHandled || !isCharged }
+
+    init(_ recovered: Recovered) {
+        self.recovered = recovered
+        switch recovered {
+        case .payment(let entry): (id, state, isCharged) = (entry.id, entry.state.rawValue, entry.state == .charged)
+        case .unreadable(let id, _): (self.id, state, isCharged) = (id, "unreadable", false)
+        }
+    }
+}
+
+/// One recovery, from its beginning to its end. It has the journal's lock until it is cancelled. Its next result is under way all the time.
+///
+/// Unchecked, because the compiler does not see that all that changes is behind the lock.
+private final class DeliverySession: @unchecked Sendable {
+    let begun = ContinuousClock.now
+    private let recovery: KassaGenerated.Recovery
+    private let wake: Wake
+    private let lock = NSLock()
+    private var arrived: Result<Recovered?, any Error>?
+    private var asking: Task<Void, Never>?
+
+    init(_ recovery: KassaGenerated.Recovery, _ wake: Wake) {
+        self.recovery = recovery
+        self.wake = wake
+        recovery.holdLock()
+        ask()
+    }
+
+    /// What has come since it was asked for.
+    func take() -> Result<Recovered?, any Error>? {
+        lock.withLock {
+            defer { arrived = nil }
+            return arrived
+        }
+    }
+
+    /// Asks for the next result.
+    func ask() {
+        let asking = Task {
+            let result: Result<Recovered?, any Error>
+            do {
+                let next = try await answer(to: .recoveryNext(recovery: recovery), optional(FfiConverterTypeRecovered.read))
+                result = .success(next.map(Recovered.init))
+            } catch {
+                result = .failure(error)
+            }
+            lock.withLock { arrived = result }
+            wake.up()
+        }
+        lock.withLock { self.asking = asking }
+    }
+
+    /// Lets others recover. No handler may run any more.
+    func cancel() { recovery.cancel() }
+
+    /// The same, and gives what had come already.
+    func end() async -> Recovered? {
+        cancel()
+        await lock.withLock { asking }?.value
+        guard case .success(let last)? = take() else { return nil }
+        return last
+    }
+}
+
+/// Wakes the worker.
+///
+/// Unchecked, because the compiler does not see that all that changes is behind the lock.
+private final class Wake: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isUp = false
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    /// From anywhere. If nobody waits, the next wait ends at once.
+    func up() {
+        let waiting = lock.withLock {
+            defer { self.waiting = nil }
+            isUp = self.waiting == nil
+            return self.waiting
+        }
+        waiting?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let wasUp = lock.withLock {
+                let wasUp = isUp
+                isUp = false
+                if !wasUp { waiting = continuation }
+                return wasUp
+            }
+            if wasUp { continuation.resume() }
+        }
+    }
+}
+
+private func log(_ level: LogEvent.Level, _ text: String) {
+    KassaLog.write(LogEvent(level: level, text: text))
+}
