@@ -78,7 +78,8 @@ class _Worker:
         self._deliver = deliver
         self._otherwise = otherwise
         self._tasks: dict[str, Task] = {}
-        self._reported: dict[str, object] = {}
+        self._reported: dict[str, str] = {}
+        """What was handled of each entry that a person should look at: it comes again. A rejection comes once."""
 
     def is_closed(self) -> bool:
         return is_closed(self.gateway)
@@ -91,6 +92,8 @@ class _Worker:
                 self._tasks[result.id] = Task(result)
             else:
                 known.is_reported = True
+        elif is_rejected(result):
+            self._tasks[result.id] = Task(result)
         elif self._reported.get(result.id) != what(result):
             self._reported[result.id] = what(result)
             self._tasks[result.id] = Task(result)
@@ -117,9 +120,8 @@ class _Worker:
             return self._deliver(task.result)
         if self._otherwise is not None:
             return self._otherwise(task.result)
-        is_rejected = isinstance(task.result, JournalEntry) and task.result.state is JournalState.REJECTED
         reason = f": {task.result.reason}" if isinstance(task.result, JournalEntry) and task.result.reason else ""
-        log.log(logging.INFO if is_rejected else logging.WARNING, "%s%s", what(task.result), reason)
+        log.log(logging.INFO if is_rejected(task.result) else logging.WARNING, "%s%s", what(task.result), reason)
         return None
 
     def is_settled(self, task: Task) -> bool:
@@ -187,6 +189,10 @@ class _Pauses:
 
 def is_charged(result: Result) -> bool:
     return isinstance(result, JournalEntry) and result.state is JournalState.CHARGED
+
+
+def is_rejected(result: Result) -> bool:
+    return isinstance(result, JournalEntry) and result.state is JournalState.REJECTED
 
 
 def what(result: Result) -> str:

@@ -60,7 +60,7 @@ pub(super) struct Worker<S> {
     phase: Phase,
     /// By the ids of their entries.
     tasks: BTreeMap<String, Task>,
-    /// What was handled of each entry that is not charged: the next recovery returns it again.
+    /// What was handled of each entry that a person should look at: the next recovery returns it again. A rejection comes once.
     reported: HashMap<String, String>,
     failed_recoveries: u32,
     delivered: u64,
@@ -199,7 +199,7 @@ impl<S: Future<Output = ()>> Worker<S> {
                 known.is_reported = true;
                 return;
             }
-        } else {
+        } else if !is_rejected(&result) {
             let what = what(&result);
             if self.reported.insert(id.clone(), what.clone()).as_ref() == Some(&what) {
                 return;
@@ -371,6 +371,10 @@ fn is_charged(result: &Recovered) -> bool {
     matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Charged)
 }
 
+fn is_rejected(result: &Recovered) -> bool {
+    matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Rejected)
+}
+
 /// Whether a result is still the last word on its entry: a rejected payment may be charged by now.
 fn is_as_final(result: &Recovered, entry: &JournalEntry) -> bool {
     is_charged(result) || entry.state != JournalState::Charged
@@ -398,7 +402,7 @@ fn what(result: &Recovered) -> String {
 /// Logs a result that no handler wants.
 pub(super) fn record_unhandled(result: &Recovered) {
     let (level, reason) = match result {
-        Recovered::Payment { entry } if entry.state == JournalState::Rejected => (Level::INFO, entry.reason.clone()),
+        Recovered::Payment { entry } if is_rejected(result) => (Level::INFO, entry.reason.clone()),
         Recovered::Payment { entry } => (Level::WARN, entry.reason.clone()),
         Recovered::Unreadable { .. } => (Level::WARN, None),
     };
