@@ -100,9 +100,12 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
                 writer.value(end, literal, containers.last_mut(), change);
             }
             b':' => writer.copy(writer.at + 1),
-            byte if byte.is_ascii_whitespace() => writer.copy(writer.at + 1),
+            _ if text[writer.at..].starts_with(char::is_whitespace) => {
+                writer.copy(text.len() - text[writer.at..].trim_start().len());
+            }
             _ => {
                 let rest = &text[writer.at..];
+                // Not zero: it begins with none of these.
                 let length = rest
                     .find(|character: char| character.is_whitespace() || "{}[],:\"".contains(character))
                     .unwrap_or(rest.len());
@@ -239,6 +242,7 @@ mod tests {
             "{\"a\":",
             "{\"a\":\"b",
             "}]:,\"",
+            "[\u{b}1,\u{a0}a\u{2028}b\u{3000}]",
             "\u{feff}[]",
             "сом",
         ] {
