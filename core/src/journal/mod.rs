@@ -15,6 +15,7 @@ mod store;
 mod walk;
 
 use std::{
+    collections::HashMap,
     fmt, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -88,6 +89,9 @@ struct Shared {
     folder: PathBuf,
     /// The day's folder that this process last made sure of.
     flushed: Mutex<Option<PathBuf>>,
+    /// The charges that could not be recorded, by the names of their entries. Whoever gets the report may deliver it and finish its entry,
+    /// which has to hold the charge then: else a later report would look like a charge after the end, and be delivered again.
+    unrecorded: Mutex<HashMap<String, PaymentRef>>,
 }
 
 impl Journal {
@@ -107,7 +111,15 @@ impl Journal {
     pub(crate) fn on(disk: Box<dyn Disk>, folder: &Path) -> Result<Self, PaymentError> {
         let [open, done, paid] = ["open", "done", "paid"].map(|name| folder.join(name));
         let journal = Self {
-            shared: Arc::new(Shared { disk, open, done, paid, folder: folder.to_owned(), flushed: Mutex::default() }),
+            shared: Arc::new(Shared {
+                disk,
+                open,
+                done,
+                paid,
+                folder: folder.to_owned(),
+                flushed: Mutex::default(),
+                unrecorded: Mutex::default(),
+            }),
         };
         journal.shared.prepare().map_err(|problem| {
             PaymentError::misconfigured(format!("the journal in {} cannot be used: {problem}", folder.display()))
@@ -155,6 +167,7 @@ impl Journal {
     /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
     /// then it is still unfinished.
     pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
+        self.shared.record_missed_charge(id).map_err(unwritten)?;
         if !entry::is_a_name(id) || !self.shared.finish(id).map_err(unwritten)? {
             return Err(PaymentError::invalid("id", Rule::OneOf, None, "names no entry of this journal"));
         }
@@ -294,7 +307,11 @@ impl Journal {
             ReportedStatus::Rejected => Step::Rejected,
             ReportedStatus::Mismatch => Step::Mismatch,
         };
-        report(&name, self.shared.record_report(&name, step, payment, reason));
+        let recorded = self.shared.record_report(&name, step, payment, reason);
+        if status == ReportedStatus::Charged {
+            self.shared.remember_charge(&name, payment, recorded.is_ok());
+        }
+        report(&name, recorded);
     }
 
     /// Records, durably, a payment that cannot be made before the payer sees its code.

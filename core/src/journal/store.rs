@@ -288,6 +288,25 @@ impl Shared {
         self.retry_if_moved(|| self.record_report_once(name, step, payment, reason))
     }
 
+    /// Remembers a charge that could not be recorded until it is.
+    pub(super) fn remember_charge(&self, name: &str, payment: &PaymentRef, is_recorded: bool) {
+        let mut unrecorded = self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_recorded {
+            unrecorded.remove(name);
+        } else {
+            unrecorded.insert(name.to_owned(), payment.clone());
+        }
+    }
+
+    /// Records a charge of this entry that could not be recorded before, if there is one.
+    pub(super) fn record_missed_charge(&self, name: &str) -> io::Result<()> {
+        let missed = self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let Some(payment) = missed else { return Ok(()) };
+        self.record_report(name, Step::Charged, &payment, None)?;
+        self.remember_charge(name, &payment, true);
+        Ok(())
+    }
+
     /// Another process may move an entry between two steps. Then all steps are repeated at its new path.
     pub(super) fn retry_if_moved<T>(&self, work: impl Fn() -> io::Result<T>) -> io::Result<T> {
         let mut tries = TRIES;

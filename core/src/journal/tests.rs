@@ -222,6 +222,22 @@ fn begin_between_any_steps_sends_at_most_once() {
 }
 
 /// Listing moves finished entries, here between every two steps of the process that finishes one.
+/// Whoever delivers it finishes it, and would deliver it again when another report of the same charge is recorded.
+#[test]
+fn a_charge_that_could_not_be_recorded_is_finished_as_one() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let id = journal.begin(&card("order-1"), None).unwrap().name().to_owned();
+    disk.fail_at(0);
+    journal.record_report(&card("order-1"), ReportedStatus::Charged, None);
+    disk.fail_at(usize::MAX);
+    journal.finish(&id).unwrap();
+    journal.record_report(&card("order-1"), ReportedStatus::Charged, None);
+    assert_eq!(journal.unfinished().count(), 0);
+    let entry = journal.entry(&card("order-1")).unwrap().unwrap();
+    assert!(entry.is_finished && entry.state == JournalState::Charged);
+}
+
 #[test]
 fn finish_during_concurrent_listing_succeeds() {
     for step in 0.. {

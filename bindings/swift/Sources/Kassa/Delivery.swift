@@ -50,7 +50,7 @@ extension Gateway {
             throw PaymentError.misconfigured(detail: "the gateway has no journal")
         }
         let begin = { [core] in try translated { try core.recover(policy: recovery) } }
-        return await DeliveryWorker(begin, journal, policy, otherwise: otherwise, deliver: handler).run()
+        return await DeliveryWorker(begin, journal, policy, closing, otherwise: otherwise, deliver: handler).run()
     }
 }
 

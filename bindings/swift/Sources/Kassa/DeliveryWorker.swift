@@ -7,11 +7,12 @@ private let longestPauseOfRecovery = Duration.seconds(60)
 /// Delivers what is charged, one payment after the other: a recovery that follows new payments, restarted as often as it ends.
 ///
 /// The handler is only called while a recovery of this worker has the journal's lock, because another process may deliver as soon as none
-/// has. So an entry whose handler failed waits for its next call within the same recovery, or is reported by the next one.
+/// has. So a payment that could not be delivered waits for its next call within the same recovery, or is reported by the next one.
 final class DeliveryWorker {
     private let begin: () throws -> KassaGenerated.Recovery
     private let journal: Journal
     private let policy: DeliveryPolicy
+    private let closing: Closing
     private let otherwise: @Sendable (Recovered) async throws -> Void
     private let deliver: @Sendable (JournalEntry) async throws -> Void
     private let wake = Wake()
@@ -22,7 +23,6 @@ final class DeliveryWorker {
     private var handledOtherwise: [String: String] = [:]
     private var failedRecoveries = 0
     private var delivered = 0
-    private var isClosed = false
 
     private enum Phase {
         case recovering(DeliverySession)
@@ -30,21 +30,24 @@ final class DeliveryWorker {
         case pausing(until: ContinuousClock.Instant)
     }
 
-    private var isStopped: Bool { isClosed || Task.isCancelled }
+    private var isStopped: Bool { closing.isClosed || Task.isCancelled }
 
     init(
-        _ begin: @escaping () throws -> KassaGenerated.Recovery, _ journal: Journal, _ policy: DeliveryPolicy,
+        _ begin: @escaping () throws -> KassaGenerated.Recovery, _ journal: Journal, _ policy: DeliveryPolicy, _ closing: Closing,
         otherwise: @escaping @Sendable (Recovered) async throws -> Void, deliver: @escaping @Sendable (JournalEntry) async throws -> Void
     ) {
         self.begin = begin
         self.journal = journal
         self.policy = policy
+        self.closing = closing
         self.otherwise = otherwise
         self.deliver = deliver
     }
 
     func run() async -> DeliverySummary {
         log(.info, "a worker begins to deliver")
+        closing.add(wake)
+        defer { closing.remove(wake) }
         await deliverUntilStopped()
         await end()
         return await summary()
@@ -69,8 +72,7 @@ final class DeliveryWorker {
             case .success(let recovered?)?:
                 add(recovered)
                 session.ask()
-            case .failure(PaymentError.misconfigured(detail: "the gateway was closed", httpStatus: _, code: _, body: _))?:
-                isClosed = true
+            case .failure(_)? where closing.isClosed: break
             case .failure(let error)?: pause(after: error)
             }
         case .pausing(let until) where until <= .now:
@@ -269,7 +271,7 @@ private final class DeliverySession: @unchecked Sendable {
         ask()
     }
 
-    /// What has come since it was asked for.
+    /// The next result, if it has come.
     func take() -> Result<Recovered?, any Error>? {
         lock.withLock {
             defer { arrived = nil }
@@ -277,7 +279,7 @@ private final class DeliverySession: @unchecked Sendable {
         }
     }
 
-    /// Asks for the next result.
+    /// Begins to wait for the next result.
     func ask() {
         let asking = Task {
             let result: Result<Recovered?, any Error>
@@ -305,10 +307,33 @@ private final class DeliverySession: @unchecked Sendable {
     }
 }
 
+/// Whether a gateway was closed, and who is to hear of it.
+///
+/// Unchecked, because the compiler does not see that all that changes is behind the lock.
+final class Closing: @unchecked Sendable {
+    private let lock = NSLock()
+    private var hasBegun = false
+    private var waiting: [Wake] = []
+
+    var isClosed: Bool { lock.withLock { hasBegun } }
+
+    func close() {
+        let waiting = lock.withLock {
+            hasBegun = true
+            return self.waiting
+        }
+        for wake in waiting { wake.up() }
+    }
+
+    func add(_ wake: Wake) { lock.withLock { waiting.append(wake) } }
+
+    func remove(_ wake: Wake) { lock.withLock { waiting.removeAll { $0 === wake } } }
+}
+
 /// Wakes the worker.
 ///
 /// Unchecked, because the compiler does not see that all that changes is behind the lock.
-private final class Wake: @unchecked Sendable {
+final class Wake: @unchecked Sendable {
     private let lock = NSLock()
     private var isUp = false
     private var waiting: CheckedContinuation<Void, Never>?

@@ -31,6 +31,8 @@ internal import KassaGenerated
 /// tests that needs no network.
 public final class Gateway: PaymentGateway {
     let core: KassaGenerated.Gateway
+    /// Shared by all gateways that share its connections.
+    let closing: Closing
     private let baseURL: String
     /// The gateway's journal, if any.
     public let journal: Journal?
@@ -44,12 +46,14 @@ public final class Gateway: PaymentGateway {
     public init(_ config: GatewayConfig, journal: Journal? = nil) throws {
         let core = try translated { try KassaGenerated.Gateway(config: config.core()) }
         self.core = journal.map { core.withJournal(journal: $0.core) } ?? core
+        closing = Closing()
         baseURL = config.baseURL
         self.journal = journal
     }
 
-    init(core: KassaGenerated.Gateway, baseURL: String, journal: Journal? = nil) {
+    init(core: KassaGenerated.Gateway, baseURL: String, journal: Journal? = nil, closing: Closing = Closing()) {
         self.core = core
+        self.closing = closing
         self.baseURL = baseURL
         self.journal = journal
     }
@@ -213,12 +217,12 @@ public final class Gateway: PaymentGateway {
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` for a deadline of zero or less.
     public func withDeadline(_ deadline: Duration) throws -> Gateway {
         let changed = try translated { try core.withDeadline(deadline: deadline.core) }
-        return Gateway(core: changed, baseURL: baseURL, journal: journal)
+        return Gateway(core: changed, baseURL: baseURL, journal: journal, closing: closing)
     }
 
     /// The same gateway with a journal: it records each payment before sending it. Closing one of them closes both.
     public func withJournal(_ journal: Journal) -> Gateway {
-        Gateway(core: core.withJournal(journal: journal.core), baseURL: baseURL, journal: journal)
+        Gateway(core: core.withJournal(journal: journal.core), baseURL: baseURL, journal: journal, closing: closing)
     }
 
     /// The same gateway, which writes this note into the journal's entries of the payments that it makes, so that after a crash it is
@@ -229,7 +233,7 @@ public final class Gateway: PaymentGateway {
     ///   ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal.
     public func withNote(_ note: String) throws -> Gateway {
         let changed = try translated { try core.withNote(note: checked(note, "note")) }
-        return Gateway(core: changed, baseURL: baseURL, journal: journal)
+        return Gateway(core: changed, baseURL: baseURL, journal: journal, closing: closing)
     }
 
     /// Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a long-running
@@ -270,6 +274,7 @@ public final class Gateway: PaymentGateway {
     /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment
     /// in flight has its response, at most until its deadline, or until this task is cancelled; an already cancelled task does not wait.
     public func close() async {
+        closing.close()
         do {
             try await answer(to: .close(gateway: core), nothing)
         } catch {
@@ -284,6 +289,7 @@ public final class Gateway: PaymentGateway {
     ///   that you stored. Never send it again.
     @discardableResult
     public func close(within timeout: Duration) async -> Bool {
+        closing.close()
         do {
             return try await answer(to: .closeWithin(gateway: core, timeout: timeout.core), bool)
         } catch {

@@ -297,17 +297,47 @@ import Testing
         #expect(try await worker.value.leftOpen == [], "a closed gateway ends it")
     }
 
-    @Test func aPauseEndsWhenTheTaskIsCancelled() async throws {
-        let it = try Loopback(Responses.envelope("0", [:]), Responses.response(401, "{}"))
+    @Test(arguments: [false, true]) func aPauseEndsAtOnce(byClosing: Bool) async throws {
+        let it = try Loopback(
+            [Responses.envelope("0", [:]), Responses.charged, Responses.envelope("0", [:]), Responses.response(401, "{}")])
         let gateway = try it.gateway.withJournal(home.open())
         try await create("order-1", by: gateway)
-        let worker = Task { [seldom] in try await gateway.deliverForever(seldom) { _ in } }
-        #expect(await it.server.waitForRequests(4), "the recovery fails after three queries")
+        #expect(try await gateway.check(.mbank("order-1", amountSom: 250)).isCharged)
+        try await create("order-2", by: gateway)
+        let other = try another(than: it)
+        let worker = Task { [seldom] in try await gateway.deliverForever(seldom) { _ in throw Failed() } }
+        #expect(await it.server.waitForRequests(6), "the recovery fails after three queries")
+        // Others may recover only in the pause.
+        try await until { try await !recoveredNow(by: other).isEmpty }
         let begun = ContinuousClock.now
-        worker.cancel()
-        #expect(try await worker.value.undecided.count == 1)
+        if byClosing { await gateway.close() } else { worker.cancel() }
+        let summary = try await worker.value
+        #expect(summary.undelivered.count == 1 && summary.undecided.count == 1)
         #expect(begun.duration(to: .now) < .seconds(patience / 2))
         await gateway.close()
+        await other.close()
+    }
+
+    /// What is charged is left to the next worker, though more of it has come.
+    @Test func closingTheGatewayEndsItAfterTheHandlerThatRuns() async throws {
+        let fake = try FakeGateway()
+        let gateway = try fake.gateway.withJournal(home.open())
+        for number in 1...3 {
+            try await sell("order-\(number)", to: fake, by: gateway)
+            _ = try await gateway.check(.mbank("order-\(number)", amountSom: 250))
+        }
+        let (hasBegun, mayEnd) = (Record<Bool>(), Record<Bool>())
+        let worker = Task {
+            try await gateway.withNote("cart 17").deliverForever { _ in
+                hasBegun.add(true)
+                try await until { !mayEnd.all.isEmpty }
+            }
+        }
+        try await until { !hasBegun.all.isEmpty }
+        await gateway.close()
+        mayEnd.add(true)
+        let summary = try await worker.value
+        #expect(summary.delivered == 1 && summary.undelivered.count == 2 && hasBegun.all == [true])
     }
 
     @Test func closingTheGatewayEndsItWhileAFailedDeliveryWaits() async throws {
