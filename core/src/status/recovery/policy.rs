@@ -168,7 +168,8 @@ pub(super) struct Overdue {
 impl Overdue {
     pub(super) fn pop(&mut self) -> Option<Due> {
         self.taken = self.taken.wrapping_add(1);
-        let next = if self.taken % LAST_ONE_IN == 0 { self.payments.pop_last() } else { self.payments.pop_first() };
+        let next =
+            if self.taken.is_multiple_of(LAST_ONE_IN) { self.payments.pop_last() } else { self.payments.pop_first() };
         next.map(|(_, due)| due)
     }
 
