@@ -24,7 +24,7 @@ from kassa_sandbox import Sandbox
 from raw_gateway import RawGateway, mbank_payment, response
 
 import kassa
-from kassa import _delivery_worker
+from kassa import _delivery_rules
 from kassa.testing import FakeGateway
 
 OFTEN = 0.05
@@ -185,7 +185,7 @@ class GreenletTimeout(BaseException):
 def test_a_time_limit_of_the_handler_does_not_end_the_worker(
     sandbox: Sandbox, tmp_path: Path, runs: Runs, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_delivery_worker, "FIRST_PAUSE", OFTEN)
+    monkeypatch.setattr(_delivery_rules, "FIRST_PAUSE", OFTEN)
     shop = Shop(sandbox, tmp_path)
     errors = [error(), error()]
 
@@ -424,12 +424,12 @@ def test_nothing_is_delivered_between_recoveries(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process may deliver then."""
-    monkeypatch.setattr(_delivery_worker, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(_delivery_rules, "FIRST_PAUSE", 0.0)
     shop = Shop(sandbox, tmp_path)
     shop.sell_paid("cake")
     with shop.gateway.recover() as recovery:
         entry = next(recovery)
-    worker = _delivery_worker._Worker(shop.gateway, kassa.RecoveryPolicy(), print, None)
+    worker = _delivery_rules.Worker(shop.gateway, kassa.RecoveryPolicy(), print, None)
     worker.add(entry)
     [task] = worker.due()
     worker.failed(task, ZeroDivisionError())

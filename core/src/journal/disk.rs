@@ -111,7 +111,7 @@ impl Disk for RealDisk {
         only_for_the_owner(&mut options);
         let file = options.open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(Locked(file)))),
+            Ok(()) => Ok(Some(Box::new(Locked::new(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(problem)) => Err(problem),
         }
@@ -144,13 +144,24 @@ impl Disk for RealDisk {
     }
 }
 
-/// A forked child has the file, too, and with it the lock, so that closing is not enough.
-struct Locked(fs::File);
+/// A forked child has the file, too, and with it the lock, so that closing is not enough. The child does not unlock what is its parent's.
+struct Locked {
+    file: fs::File,
+    process: u32,
+}
+
+impl Locked {
+    fn new(file: fs::File) -> Self {
+        Self { file, process: std::process::id() }
+    }
+}
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Where that fails, the lock goes with the last process that has the file.
-        let _ = self.0.unlock();
+        if self.process == std::process::id() {
+            // Where that fails, the lock goes with the last process that has the file.
+            let _ = self.file.unlock();
+        }
     }
 }
 

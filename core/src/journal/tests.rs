@@ -221,7 +221,6 @@ fn begin_between_any_steps_sends_at_most_once() {
     }
 }
 
-/// Listing moves finished entries, here between every two steps of the process that finishes one.
 /// Whoever delivers it finishes it, and would deliver it again when another report of the same charge is recorded.
 #[test]
 fn a_charge_that_could_not_be_recorded_is_finished_as_one() {
@@ -238,6 +237,7 @@ fn a_charge_that_could_not_be_recorded_is_finished_as_one() {
     assert!(entry.is_finished && entry.state == JournalState::Charged);
 }
 
+/// Listing moves finished entries, here between every two steps of the process that finishes one.
 #[test]
 fn finish_during_concurrent_listing_succeeds() {
     for step in 0.. {

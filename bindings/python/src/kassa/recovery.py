@@ -73,7 +73,8 @@ class Recovery(Following):
     so that no two deliver the same goods. Still, make delivery idempotent: a process may die between delivering and
     finishing.
 
-    Closing the gateway ends it at once and lets other processes recover; results that are already there still come. Leaving a
+    Closing the gateway ends it at once and lets other processes recover, unless you have one of its results, which you may be
+    delivering: then it does so when you ask for the next one. Results that are already there still come. Leaving a
     loop ``for recovered in gateway.recover():`` early lets other processes recover. A recovery that you hold in a variable
     does so when it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
 

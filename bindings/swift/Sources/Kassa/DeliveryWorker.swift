@@ -55,7 +55,7 @@ final class DeliveryWorker {
 
     private func deliverUntilStopped() async {
         while !isStopped {
-            step()
+            await step()
             if isStopped { return }
             // One at a time: handlers that fail, each for a while, must not keep what is new waiting.
             if let next = nextDue() { await perform(next) } else { await wait() }
@@ -63,31 +63,32 @@ final class DeliveryWorker {
     }
 
     /// Adds the result that has come, or begins the next recovery when the pause is over.
-    private func step() {
+    private func step() async {
         switch phase {
         case .recovering(let session):
             switch session.take() {
             case nil: break
-            case .success(nil)?: pause(after: nil)
+            case .success(nil)?: await pause(after: nil)
             case .success(let recovered?)?:
                 add(recovered)
                 session.ask()
             case .failure(_)? where closing.isClosed: break
-            case .failure(let error)?: pause(after: error)
+            case .failure(let error)?: await pause(after: error)
             }
         case .pausing(let until) where until <= .now:
             do {
                 phase = .recovering(DeliverySession(try begin(), wake))
             } catch {
-                pause(after: error)
+                await pause(after: error)
             }
         case .pausing: break
         }
     }
 
     /// The recovery has ended: at its time limit, or by an error, which says nothing about a payment. No handler runs, so others may
-    /// deliver now. What is charged comes again.
-    private func pause(after error: (any Error)?) {
+    /// deliver now. What is charged comes again; what this recovery has not reported was finished elsewhere.
+    private func pause(after error: (any Error)?) async {
+        await finishDelivered()
         var hasWorked = error == nil
         if case .recovering(let session) = phase {
             session.cancel()
@@ -99,6 +100,7 @@ final class DeliveryWorker {
         if let error {
             log(.error, "recovery failed, and is restarted error=\"\(error)\" pause=\(pause.secondsText)s")
         }
+        results = results.filter(\.value.mayBeHandled)
         for result in results.values { result.isReported = false }
         phase = .pausing(until: .now + pause)
     }
@@ -107,8 +109,11 @@ final class DeliveryWorker {
     private func add(_ recovered: Recovered) {
         let new = DeliveryResult(recovered)
         if !new.isCharged, handledOtherwise[new.id] == new.state { return }
+        let known = results[new.id]
+        // Charged is the last word on a payment, also where its file cannot be read just now.
+        if let known, known.isCharged, !new.isCharged { return }
         // A payment that was rejected may come again, as charged. That is another result.
-        guard let known = results[new.id], known.state == new.state else {
+        guard let known, known.state == new.state else {
             results[new.id] = new
             return
         }
@@ -157,14 +162,14 @@ final class DeliveryWorker {
             }
             results[result.id] = nil
         } catch {
-            failed(result, error)
+            failed(result, error, isLastCall: isLastCall)
         }
     }
 
-    private func failed(_ result: DeliveryResult, _ error: any Error) {
+    private func failed(_ result: DeliveryResult, _ error: any Error, isLastCall: Bool) {
+        // A handler that heeded the cancellation has not failed, whatever error that made: another result is handled once more at the end.
+        if Task.isCancelled, !isLastCall, !result.isCharged || error is CancellationError { return }
         result.failures += 1
-        // A handler that heeded the cancellation has not failed.
-        if Task.isCancelled && error is CancellationError { return }
         let pause = policy.pause(afterFailures: result.failures)
         result.due = .now + pause
         let what = result.isHandled ? "a delivered payment could not be finished" : "the handler failed, and is called again"
@@ -207,11 +212,15 @@ final class DeliveryWorker {
     /// What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled now; not what has
     /// failed, as nobody knows how long that takes.
     private func end() async {
-        // While the lock is held, so that nobody delivers them again.
-        for result in results.values.filter(\.isHandled) { await perform(result) }
+        await finishDelivered()
         if case .recovering(let session) = phase, let last = await session.end() { add(last) }
         let rest = results.values.filter { !$0.isCharged && $0.failures == 0 }
         for result in rest.sorted(by: { $0.due < $1.due }) { await perform(result, isLastCall: true) }
+    }
+
+    /// While the lock is held, so that nobody delivers them again.
+    private func finishDelivered() async {
+        for result in results.values.filter(\.isHandled) { await perform(result) }
     }
 
     private func summary() async -> DeliverySummary {

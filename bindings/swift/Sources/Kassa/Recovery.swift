@@ -66,7 +66,8 @@ public enum Recovered: Hashable, Sendable, Codable {
 /// of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated: a process may die between
 /// delivering and finishing.
 ///
-/// Closing the gateway ends it at once and lets other processes recover; results that are already there still come.
+/// Closing the gateway ends it at once and lets other processes recover, unless you have one of its results, which you may be delivering:
+/// then it does so when you ask for the next one, or leave the loop. Results that are already there still come.
 ///
 /// The iteration ends when nothing is left, or at the deadline. It throws, once, at the end,
 /// ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` and ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if

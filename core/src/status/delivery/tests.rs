@@ -413,6 +413,33 @@ async fn delivered_payment_is_only_finished_again() {
     }
 }
 
+/// The recovery fails, as long as its login is wrong, before the end of the delivered payment is written again.
+#[tokio::test(start_paused = true)]
+async fn delivered_payment_is_finished_before_others_may_deliver() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, &["one", "two"]);
+    journal.record_report(&card("one"), ReportedStatus::Charged, None);
+    let gateway = gateway_of(&journal, |_| Act::error(401, None));
+    let other = gateway_of(&journal, |_| report("NEW", 10));
+    let delivered = Calls::default();
+    let deliver = |who: &'static str| {
+        let (delivered, full) = (delivered.clone(), disk.clone());
+        move |_: JournalEntry| {
+            delivered.lock().unwrap().push((who.to_owned(), 0));
+            full.fail_at(0);
+            async { Ok::<_, Infallible>(()) }
+        }
+    };
+    let slow = DeliveryPolicy::default().with_pauses(100 * SECOND, 300 * SECOND);
+    let (first, second) = tokio::join!(gateway.deliver_forever(slow, sleep(500 * SECOND), deliver("first")), async {
+        sleep(SECOND).await;
+        other.deliver_forever(slow, sleep(500 * SECOND), deliver("second")).await
+    });
+    assert!(disk.has_failed(), "the disk was full");
+    assert_eq!((first.unwrap().delivered, second.unwrap().delivered), (1, 0));
+    assert_eq!(calls(&delivered), [("first".to_owned(), 0)]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn rejected_payment_may_be_delivered_later() {
     let disk = MemoryDisk::default();

@@ -108,9 +108,9 @@ impl<S: Future<Output = ()>> Worker<S> {
     pub(super) async fn next(&mut self) -> Option<Task> {
         loop {
             if !self.is_ending() && (self.stop.as_mut().now_or_never().is_some() || self.engine.is_closed()) {
-                self.end();
+                self.end().await;
             }
-            self.take_ready();
+            self.take_ready().await;
             if let Some(task) = self.due() {
                 match self.prepared(task).await {
                     Some(task) => return Some(task),
@@ -121,10 +121,10 @@ impl<S: Future<Output = ()>> Worker<S> {
                 return None;
             }
             match self.wake().await {
-                Wake::Stopped => self.end(),
+                Wake::Stopped => self.end().await,
                 Wake::Recovered(Ok(Some(recovered))) => self.add(recovered),
-                Wake::Recovered(ended) => self.pause(ended.err()),
-                Wake::Due => self.begin_again(),
+                Wake::Recovered(ended) => self.pause(ended.err()).await,
+                Wake::Due => self.begin_again().await,
             }
         }
     }
@@ -191,15 +191,15 @@ impl<S: Future<Output = ()>> Worker<S> {
         .await
     }
 
-    /// Adds a result. One that is being repeated already may come again, from the next recovery.
+    /// Adds a result. One that is being repeated already may come again, from the next recovery. Charged is the last word on a payment, also
+    /// where its file cannot be read just now.
     fn add(&mut self, result: Recovered) {
         let id = id_of(&result).to_owned();
-        if is_charged(&result) {
-            if let Some(known) = self.tasks.get_mut(&id).filter(|known| is_charged(&known.result)) {
-                known.is_reported = true;
-                return;
-            }
-        } else if !is_rejected(&result) {
+        if let Some(known) = self.tasks.get_mut(&id).filter(|known| is_charged(&known.result)) {
+            known.is_reported |= is_charged(&result);
+            return;
+        }
+        if !is_charged(&result) && !is_rejected(&result) {
             let what = what(&result);
             if self.reported.insert(id.clone(), what.clone()).as_ref() == Some(&what) {
                 return;
@@ -210,11 +210,11 @@ impl<S: Future<Output = ()>> Worker<S> {
     }
 
     /// Adds the results that are there. Handlers that fail, each for a while, must not keep the recovery from going on.
-    fn take_ready(&mut self) {
+    async fn take_ready(&mut self) {
         while let Phase::Recovering { recovery, .. } = &self.phase {
             match recovery.next().now_or_never() {
                 Some(Ok(Some(recovered))) => self.add(recovered),
-                Some(ended) => return self.pause(ended.err()),
+                Some(ended) => return self.pause(ended.err()).await,
                 None => return,
             }
         }
@@ -262,6 +262,15 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
+    /// Finishes what was delivered, while no other process can deliver it.
+    async fn finish_delivered(&mut self) {
+        let (delivered, others) = std::mem::take(&mut self.tasks).into_iter().partition(|(_, task)| task.is_handled);
+        self.tasks = others;
+        for task in BTreeMap::into_values(delivered) {
+            self.finish(task).await;
+        }
+    }
+
     /// Repeats it, after a pause that doubles. At the end there is no next time.
     fn failed(&mut self, mut task: Task, message: &'static str, problem: String) {
         let pause = self.pause_after(task.failures, self.policy.longest_pause);
@@ -278,10 +287,11 @@ impl<S: Future<Output = ()>> Worker<S> {
     }
 
     /// The recovery has ended: at its deadline, or by an error, which says nothing about a payment.
-    fn pause(&mut self, error: Option<PaymentError>) {
+    async fn pause(&mut self, error: Option<PaymentError>) {
         if self.engine.is_closed() {
-            return self.end();
+            return self.end().await;
         }
+        self.finish_delivered().await;
         let now = self.engine.transport().now();
         let lived = match &self.phase {
             Phase::Recovering { begun, .. } => now.saturating_duration_since(*begun),
@@ -297,26 +307,28 @@ impl<S: Future<Output = ()>> Worker<S> {
             let message = "the recovery failed, and begins again";
             record(Level::WARN, message, None, Some(pause), Some(error.to_string()));
         }
-        // Another process may deliver now. What is charged comes again.
+        // Another process may deliver now. What is charged comes again; what this recovery has not reported was finished elsewhere.
+        self.tasks.retain(|_, task| task.may_be_handled());
         self.tasks.values_mut().for_each(|task| task.is_reported = false);
         self.phase = Phase::Pausing { until: after(now, pause) };
     }
 
     /// Begins the next recovery, when the pause is over.
-    fn begin_again(&mut self) {
+    async fn begin_again(&mut self) {
         let now = self.engine.transport().now();
         if !matches!(self.phase, Phase::Pausing { until } if until <= now) {
             return;
         }
         match recovery_of(&self.engine, self.policy) {
             Ok(recovery) => self.phase = Phase::Recovering { recovery, begun: now },
-            Err(error) => self.pause(Some(error)),
+            Err(error) => self.pause(Some(error)).await,
         }
     }
 
     /// Lets others recover. What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled
     /// now; not what has failed, as nobody knows how long that takes.
-    fn end(&mut self) {
+    async fn end(&mut self) {
+        self.finish_delivered().await;
         if let Phase::Recovering { recovery, .. } = std::mem::replace(&mut self.phase, Phase::Ending) {
             // What had come to its end already.
             while let Some(Ok(Some(recovered))) = recovery.next().now_or_never() {

@@ -187,6 +187,10 @@ impl Recovery {
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self, next: Result<Recovered, PaymentError>) {
         self.shared.given_back.push(next);
+        if let Ok(mut progress) = self.shared.progress.try_lock() {
+            progress.is_in_hand = false;
+        }
+        self.shared.release_if_stopped();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::{Ordering, Reverse},
-    collections::BTreeMap,
+    collections::{BTreeSet, HashMap},
     time::{Duration, SystemTime},
 };
 
@@ -154,23 +154,29 @@ impl Ord for Due {
     }
 }
 
-/// One in so many queries goes to the payment that is the last otherwise.
-const LAST_ONE_IN: usize = 4;
+/// One in so many queries goes to the payment that has waited for the longest time.
+const LONGEST_ONE_IN: usize = 4;
 
 /// The payments whose time has come, while as many queries run as may: at a start all of a journal are due at once. The youngest goes
-/// first, because its payer waits; rejected ones come last.
+/// first, because its payer waits; rejected ones come last. So that none waits for ever where the gateway is slow, every fourth query is
+/// that of the payment that has waited for the longest time.
 #[derive(Default)]
 pub(super) struct Overdue {
-    payments: BTreeMap<(bool, Reverse<SystemTime>, String), Due>,
+    payments: HashMap<String, Due>,
+    by_age: BTreeSet<(bool, Reverse<SystemTime>, String)>,
+    by_wait: BTreeSet<(Instant, String)>,
     taken: usize,
 }
 
 impl Overdue {
     pub(super) fn pop(&mut self) -> Option<Due> {
         self.taken = self.taken.wrapping_add(1);
-        let next =
-            if self.taken.is_multiple_of(LAST_ONE_IN) { self.payments.pop_last() } else { self.payments.pop_first() };
-        next.map(|(_, due)| due)
+        let is_longest = self.taken.is_multiple_of(LONGEST_ONE_IN);
+        let id = if is_longest { &self.by_wait.first()?.1 } else { &self.by_age.first()?.2 };
+        let due = self.payments.remove(id)?;
+        self.by_age.remove(&due.place());
+        self.by_wait.remove(&(due.at, due.id.clone()));
+        Some(due)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -180,11 +186,19 @@ impl Overdue {
 
 impl Extend<Due> for Overdue {
     fn extend<T: IntoIterator<Item = Due>>(&mut self, due: T) {
-        self.payments.extend(due.into_iter().map(|due| ((due.has_ended, Reverse(due.begun), due.id.clone()), due)));
+        for due in due {
+            self.by_age.insert(due.place());
+            self.by_wait.insert((due.at, due.id.clone()));
+            self.payments.insert(due.id.clone(), due);
+        }
     }
 }
 
 impl Due {
+    fn place(&self) -> (bool, Reverse<SystemTime>, String) {
+        (self.has_ended, Reverse(self.begun), self.id.clone())
+    }
+
     /// The next time, other numbers are queried.
     pub(super) fn next_turn(self) -> Self {
         Self { turn: self.turn.wrapping_add(IN_TURN), ..self }
@@ -203,25 +217,45 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_youngest_overdue_payment_goes_first() {
-        let now = Instant::now();
-        let due = |minute: u64, has_ended| Due {
-            at: now,
-            begun: SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minute),
-            id: minute.to_string(),
+    fn due(now: Instant, second: u64, begun: u64, has_ended: bool) -> Due {
+        Due {
+            at: now + Duration::from_secs(second),
+            begun: SystemTime::UNIX_EPOCH + Duration::from_secs(60 * begun),
+            id: begun.to_string(),
             has_ended,
             turn: 0,
             mismatches: 0,
             odd: 0,
             odd_since: None,
             odd_is_reported: false,
-        };
+        }
+    }
+
+    #[test]
+    fn the_youngest_overdue_payment_goes_first() {
+        let now = Instant::now();
         let mut overdue = Overdue::default();
-        overdue.extend((0..7).map(|minute| due(minute, false)).chain([due(9, true)]));
+        // The one of minute 2 has waited for the longest time.
+        overdue
+            .extend((0..7).map(|minute| due(now, u64::from(minute != 2), minute, false)).chain([due(now, 1, 9, true)]));
         let order: Vec<String> = std::iter::from_fn(|| overdue.pop()).map(|due| due.id).collect();
-        assert_eq!(order, ["6", "5", "4", "9", "3", "2", "1", "0"]);
+        assert_eq!(order, ["6", "5", "4", "2", "3", "1", "0", "9"]);
         assert!(overdue.is_empty());
+    }
+
+    /// The gateway is so slow that each payment is due again before the queries of the others are through.
+    #[test]
+    fn no_overdue_payment_waits_for_ever() {
+        let now = Instant::now();
+        let mut overdue = Overdue::default();
+        overdue.extend((0..20).map(|minute| due(now, 0, minute, false)));
+        let mut queried = HashSet::new();
+        for second in 1..=80 {
+            let next = overdue.pop().unwrap();
+            queried.insert(next.id.clone());
+            overdue.extend([Due { at: now + Duration::from_secs(second), ..next }]);
+        }
+        assert_eq!(queried.len(), 20);
     }
 
     #[test]

@@ -51,7 +51,6 @@ internal class DeliveryWorker(
         log(LogLevel.INFO, "a worker begins to deliver")
         try {
             restartUntilStopped()
-            tasks.values.filter { it.isHandled }.forEach { performNow(it) }
             return summary()
         } catch (error: Throwable) {
             withContext(NonCancellable) { summary() } // for the log
@@ -70,7 +69,7 @@ internal class DeliveryWorker(
             } ?: continue
             if (isStopped) return
             // A recovery that worked for a while has nothing to do with the failures before.
-            failures = if (begun.elapsedNow() > policy.longestPause) 1 else failures + 1
+            failures = if (begun.elapsedNow() > LONGEST_RESTART) 1 else failures + 1
             val pause = policy.pauseAfter(failures).coerceAtMost(LONGEST_RESTART)
             log(LogLevel.ERROR, "recovery failed, and is restarted error=\"${error.message}\" pause=$pause")
             withTimeoutOrNull(pause) { untilStopped() }
@@ -84,6 +83,8 @@ internal class DeliveryWorker(
 
     /** Why the recovery ended; null if it was stopped, or came to its time limit. */
     private suspend fun session(recovery: RecoveryCore): Exception? = coroutineScope {
+        // What is charged comes again; what the recovery before has not reported was finished elsewhere.
+        tasks.values.retainAll { it.mayBePerformed }
         tasks.values.forEach { it.isReported = false }
         var next: Deferred<Result<Recovered?>>? = null
         try {
@@ -114,7 +115,9 @@ internal class DeliveryWorker(
             if (last != null && !last.isCharged) perform(last)
             null
         } finally {
-            recovery.close() // whoever still waits for its next result gets none, and others may recover
+            // Before others may deliver: what was delivered, and could not be finished.
+            withContext(NonCancellable) { tasks.values.filter { it.isHandled }.forEach { performNow(it) } }
+            recovery.close() // whoever still waits for its next result gets none
         }
     }
 
@@ -129,8 +132,11 @@ internal class DeliveryWorker(
     private fun taskOf(recovered: Recovered): Task? {
         val new = Task(recovered)
         if (!new.isCharged && new.id in handledOtherwise && handledOtherwise[new.id] == new.state) return null
+        val known = tasks[new.id]
+        // Charged is the last word on a payment, also where its file cannot be read just now.
+        if (known != null && known.isCharged && !new.isCharged) return null
         // A payment that was rejected may come again, as charged. That is another task.
-        val task = tasks[new.id]?.takeIf { it.state == new.state } ?: new
+        val task = known?.takeIf { it.state == new.state } ?: new
         task.isReported = true
         tasks[task.id] = task
         return task
