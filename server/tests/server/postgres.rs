@@ -162,6 +162,9 @@ fn unsent_payment_in_commit_is_recorded() {
         // Commits wait for a standby that is not there.
         database.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
         database.psql("SELECT pg_reload_conf()");
+        until(&database, "SHOW synchronous_standby_names", "nobody");
+        // The checkpointer has commits wait, once it has read the setting: before the next checkpoint.
+        database.psql("CHECKPOINT");
         let begin = own(1, 0);
         let result = SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None };
         let sent = SendOutcome { result, ..accepted(1, 10, begin.reference.clone()) };
