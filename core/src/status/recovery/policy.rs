@@ -174,9 +174,13 @@ impl Overdue {
         let is_longest = self.taken.is_multiple_of(LONGEST_ONE_IN);
         let id = if is_longest { &self.by_wait.first()?.1 } else { &self.by_age.first()?.2 };
         let due = self.payments.remove(id)?;
+        self.leave(&due);
+        Some(due)
+    }
+
+    fn leave(&mut self, due: &Due) {
         self.by_age.remove(&due.place());
         self.by_wait.remove(&(due.at, due.id.clone()));
-        Some(due)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -187,9 +191,12 @@ impl Overdue {
 impl Extend<Due> for Overdue {
     fn extend<T: IntoIterator<Item = Due>>(&mut self, due: T) {
         for due in due {
-            self.by_age.insert(due.place());
-            self.by_wait.insert((due.at, due.id.clone()));
-            self.payments.insert(due.id.clone(), due);
+            let (age, wait) = (due.place(), (due.at, due.id.clone()));
+            if let Some(before) = self.payments.insert(due.id.clone(), due) {
+                self.leave(&before);
+            }
+            self.by_age.insert(age);
+            self.by_wait.insert(wait);
         }
     }
 }
@@ -238,6 +245,8 @@ mod tests {
         // The one of minute 2 has waited for the longest time.
         overdue
             .extend((0..7).map(|minute| due(now, u64::from(minute != 2), minute, false)).chain([due(now, 1, 9, true)]));
+        // It takes the place of the one before.
+        overdue.extend([due(now, 2, 5, false)]);
         let order: Vec<String> = std::iter::from_fn(|| overdue.pop()).map(|due| due.id).collect();
         assert_eq!(order, ["6", "5", "4", "2", "3", "1", "0", "9"]);
         assert!(overdue.is_empty());
