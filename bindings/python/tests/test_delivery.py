@@ -270,6 +270,35 @@ def test_a_recovery_that_fails_begins_again(raw: RawGateway, tmp_path: Path, cap
 
 
 @both
+def test_what_was_delivered_is_finished_before_others_may_deliver(
+    sandbox: Sandbox, tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = Shop(sandbox, tmp_path)
+    order = shop.sell("cake")
+    sandbox.approve(order)
+    cake = kassa.PaymentRef.mbank(order, 250)
+    assert shop.gateway.check(cake).is_charged
+    shop.sell("tea")
+    # A wrong password ends the recovery, long before the entry would be finished again.
+    monkeypatch.setattr(_delivery_rules, "FIRST_PAUSE", 10 * PATIENCE)
+    shop.credentials = kassa.Credentials(sandbox.login, "a-wrong-password")
+    shop.gateway = kassa.Gateway(sandbox.base_url, shop.credentials, **shop.settings)
+    finish, problems = kassa.Journal.finish, [OSError("the disk is full")]
+
+    def finish_later(journal: kassa.Journal, entry: kassa.JournalEntry) -> None:
+        if problems:
+            raise problems.pop()
+        finish(journal, entry)
+
+    monkeypatch.setattr(kassa.Journal, "finish", finish_later)
+    journal = shop.gateway.journal
+    assert journal is not None
+    with runs(shop, shop.deliver) as ended:
+        until(lambda: getattr(journal.entry(cake), "is_finished", False))
+    assert (ended.get(timeout=PATIENCE).delivered, shop.delivered.qsize()) == (1, 1)
+
+
+@both
 def test_what_a_person_finished_is_not_delivered(
     sandbox: Sandbox, tmp_path: Path, runs: Runs, caplog: pytest.LogCaptureFixture
 ) -> None:
