@@ -164,5 +164,5 @@ def begun(kind: type[F], core: object) -> F:
 
 def held(recovery: F) -> F:
     """The same; no other process recovers until it is cancelled, also after its end and after the gateway was closed."""
-    recovery._native.hold_lock()
+    object.__getattribute__(recovery, "_native").hold_lock()
     return recovery
