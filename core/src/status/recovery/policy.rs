@@ -157,9 +157,9 @@ impl Ord for Due {
 /// One in so many queries goes to the payment that has waited for the longest time.
 const LONGEST_ONE_IN: usize = 4;
 
-/// The payments whose time has come, while as many queries run as may: at a start all of a journal are due at once. The youngest goes
-/// first, because its payer waits; rejected ones come last. So that none waits for ever where the gateway is slow, every fourth query is
-/// that of the payment that has waited for the longest time.
+/// The payments that are due while no further query may run: at a start those of the whole journal. The youngest goes first, because its
+/// payer waits; rejected ones come last. Every fourth query is that of the payment that has waited for the longest time, so that none
+/// waits for ever where the gateway is slow.
 #[derive(Default)]
 pub(super) struct Overdue {
     payments: HashMap<String, Due>,

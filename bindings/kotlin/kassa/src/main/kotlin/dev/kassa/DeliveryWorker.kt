@@ -25,8 +25,8 @@ private val LONGEST_RESTART = 1.minutes
 /**
  * Delivers what is charged, one payment after the other: a recovery that follows new payments, restarted as often as it ends.
  *
- * Nothing is delivered but while a recovery of this process has the journal's lock, because another process may deliver as soon as it has
- * not. So a payment whose handler failed waits for its next call within the same recovery, or is reported by the next one.
+ * A payment is delivered only while a recovery of this process has the journal's lock, because another process may deliver as soon as none
+ * has. So a payment that could not be delivered waits for its next call within the same recovery, or is reported by the next one.
  */
 internal class DeliveryWorker(
     private val core: GatewayCore,

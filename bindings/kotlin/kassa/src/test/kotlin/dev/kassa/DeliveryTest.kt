@@ -153,7 +153,7 @@ class DeliveryTest {
         val hasFailed = AtomicBoolean()
         val first = async(Dispatchers.Default) {
             gateway.deliverForever(stop, often) {
-                // During the second call, the worker has asked for the next result.
+                // During the second call, the worker waits for the next result, too.
                 if (hasFailed.compareAndSet(false, true)) error("the shop is down")
                 isDelivering.complete(Unit)
                 mayReturn.join()
