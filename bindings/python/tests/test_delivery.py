@@ -178,7 +178,9 @@ class GreenletTimeout(BaseException):
             in_a_loop,
             asyncio.CancelledError,
             id="loop",
-            marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="before, a cancellation of the worker looks the same"),
+            marks=pytest.mark.skipif(
+                sys.version_info < (3, 11), reason="before, a cancellation of the worker looks the same"
+            ),
         ),
     ],
 )
