@@ -265,6 +265,7 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
             gateway.finish(recovered)
         recovery.cancel()
     summary = gateway.deliver_forever(delivered, otherwise=print, stop=threading.Event(), interval=2.5, at_once=4)
+    assert_type(gateway.deliver_unfinished(delivered, otherwise=print, deadline=15), kassa.DeliverySummary)
     assert_type(summary.undelivered, tuple[kassa.JournalEntry, ...])
     assert_type(summary.left_open, tuple[kassa.Unfinished, ...] | None)
     journal.prune(timedelta(days=30))
@@ -282,6 +283,9 @@ async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
             assert_type(recovered, kassa.Recovered)
             await gateway.finish(recovered)
     assert_type(await gateway.deliver_forever(delivered_in_a_loop, stop=asyncio.Event()), kassa.DeliverySummary)
+    assert_type(
+        await gateway.deliver_unfinished(delivered_in_a_loop, deadline=timedelta(hours=1)), kassa.DeliverySummary
+    )
 
 
 def delivered(entry: kassa.JournalEntry) -> str | None:

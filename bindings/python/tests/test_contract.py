@@ -144,6 +144,15 @@ def test_the_contract_says_what_the_gateways_do(contract: type, kind: type) -> N
 
     public = {name: signature for name, signature in methods(kind).items() if not name.startswith("_")}
     # Another deadline, and a journal, are matters of the gateway that is handed in.
-    for name in ("with_deadline", "with_journal", "with_note", "unfinished", "recover", "finish", "deliver_forever"):
+    for name in (
+        "with_deadline",
+        "with_journal",
+        "with_note",
+        "unfinished",
+        "recover",
+        "finish",
+        "deliver_forever",
+        "deliver_unfinished",
+    ):
         del public[name]
     assert {name: text for name, text in methods(contract).items() if not name.startswith("_")} == public

@@ -356,13 +356,15 @@ def program(shop: Shop, folder: Path, source: str) -> Generator[subprocess.Popen
             running.kill()
 
 
+DOCUMENTED = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/journal.md").read_text(), re.DOTALL)
+
+
 def test_a_killed_worker_is_followed_by_the_documents_one(sandbox: Sandbox, tmp_path: Path) -> None:
     shop = Shop(sandbox, tmp_path / "payments")
     shop.sell_paid("cake")
     with program(shop, tmp_path, DIES_WHILE_IT_DELIVERS) as dying:
         assert dying.communicate(timeout=PATIENCE)[0] == "delivered cake\n"
-    [shown] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/journal.md").read_text(), re.DOTALL)
-    with program(shop, tmp_path, shown) as living:
+    with program(shop, tmp_path, DOCUMENTED[0]) as living:
         assert living.stdout is not None
         assert living.stdout.readline() == "paid: ship cake\n"
         # Its mark comes after that line.
@@ -370,6 +372,14 @@ def test_a_killed_worker_is_followed_by_the_documents_one(sandbox: Sandbox, tmp_
         living.send_signal(signal.SIGTERM)
         out, _ = living.communicate(timeout=PATIENCE)
         assert (out, living.returncode) == ("1 delivered; left open: nothing\n", 0)
+
+
+def test_the_documents_script_delivers_once(sandbox: Sandbox, tmp_path: Path) -> None:
+    shop = Shop(sandbox, tmp_path / "payments")
+    shop.sell_paid("cake")
+    for printed in ("paid: ship cake\n1 delivered; left open: nothing\n", "0 delivered; left open: nothing\n"):
+        with program(shop, tmp_path, DOCUMENTED[1]) as script:
+            assert script.communicate(timeout=PATIENCE)[0] == printed
 
 
 def test_a_cancelled_worker_lets_others_deliver(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -146,13 +146,14 @@ def test_readme_first_program_reports_and_delivers_once(tmp_path: Path) -> None:
             assert text.startswith(question)
             return text.removeprefix(question).splitlines()
 
-        assert printed(phones.MBANK_APPROVED) == [paid]
-        [declined] = printed(phones.MBANK_INSUFFICIENT_FUNDS)
+        assert printed(phones.MBANK_APPROVED) == [paid, "1 delivered; left open: nothing"]
+        declined, none_left = printed(phones.MBANK_INSUFFICIENT_FUNDS)
         assert declined.startswith("not paid")
         assert "reason='Insufficient funds'" in declined
+        assert none_left == "0 delivered; left open: nothing"
 
         sandbox.faults.add("response-lost", endpoint="mbank/confirm", times=1)
-        lost, found = printed(phones.MBANK_APPROVED)
+        lost, found, _ = printed(phones.MBANK_APPROVED)
         assert "never send it again" in lost
         assert found == paid
 
@@ -162,7 +163,7 @@ def test_readme_first_program_reports_and_delivers_once(tmp_path: Path) -> None:
             assert program.stdout.read(len(question)) == question
             program.kill()
         sandbox.approve(sandbox.ledger()[-1].order_number or "")
-        assert printed(phones.MBANK_APPROVED) == [paid, paid]
+        assert printed(phones.MBANK_APPROVED) == [paid, paid, "2 delivered; left open: nothing"]
         assert [payment.times_charged for payment in sandbox.ledger()] == [1, 0, 1, 1, 1]
     assert list(kassa.Journal(tmp_path / "payments").unfinished()) == []
 
@@ -176,21 +177,21 @@ def test_readme_first_program_asks_for_a_mistyped_code_again(tmp_path: Path) -> 
                 text, _ = program.communicate(typed, timeout=PATIENCE)
             return text.replace(CODE_QUESTION, "").splitlines()
 
-        refused, end = printed(f"000000\n{payer.otp}\n")
+        refused, delivered, _ = printed(f"000000\n{payer.otp}\n")
         assert "nothing happened" in refused
-        assert end == paid
+        assert delivered == paid
         assert sandbox.ledger()[-1].times_charged == 1
         # It ends, although nobody ever types the right code: at once where the gateway gives up, or within its 15 seconds.
-        *refusals, rejected = printed("000000\n" * 3)
+        *refusals, rejected, _ = printed("000000\n" * 3)
         assert len(refusals) == 3
         assert rejected.startswith("not paid, or for a person")
         with first_program(sandbox, tmp_path, payer) as program:
             assert program.stdout is not None
             assert program.stdout.read(len(CODE_QUESTION)) == CODE_QUESTION
             program.kill()
-        end, left = printed(payer.otp)
-        assert end == paid
-        assert left.startswith("not paid yet, or for a person; the next run asks again: ")
+        delivered, left = printed(payer.otp)
+        assert delivered == paid
+        assert left == "1 delivered; left open: 0 charged and not delivered, 1 undecided, 0 for a person"
 
 
 def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:

@@ -26,7 +26,10 @@ use crate::{
     pipeline::telemetry::CallContext,
     status::{
         callback::Callback,
-        delivery::{BlockingDeliveryHandler, DeliveryPolicy, DeliverySummary, StopSignal, deliver_forever_here},
+        delivery::{
+            BlockingDeliveryHandler, DeliveryPolicy, DeliverySummary, StopSignal, deliver_forever_here,
+            deliver_unfinished_here,
+        },
         recovery::{Recovered, Recovery, RecoveryPolicy},
         redirect::ReturnRedirect,
         verdict::Verdict,
@@ -277,6 +280,35 @@ impl BlockingGateway {
         handler: H,
     ) -> Result<DeliverySummary, PaymentError> {
         deliver_forever_here(self.gateway.engine.clone(), policy, stop, handler)
+    }
+
+    /// Delivers what is charged, once, on the calling thread. See [`Gateway::deliver_unfinished`].
+    ///
+    /// ```
+    /// # use kassa::{BlockingGateway, FakeGateway, Journal, JournalEntry, MbankPayment, RecoveryPolicy};
+    /// # let folder = std::env::temp_dir().join("kassa-deliver-unfinished");
+    /// # let fake = FakeGateway::new()?;
+    /// let gateway = BlockingGateway::from(fake.gateway()).with_journal(Journal::open(&folder)?);
+    /// # gateway.with_note("cart 17")?.create_mbank_payment(MbankPayment::new("order-1", 100, "996555000101", "tea"))?;
+    /// # fake.charge("order-1")?;
+    /// let deliver = |entry: JournalEntry| {
+    ///     println!("paid: ship {:?}", entry.note); // doing it again must do nothing
+    ///     Ok::<(), std::io::Error>(())
+    /// };
+    /// let summary = gateway.deliver_unfinished(RecoveryPolicy::default(), deliver)?;
+    /// assert_eq!(summary.to_string(), "1 delivered; left open: nothing");
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Gateway::deliver_unfinished`].
+    pub fn deliver_unfinished<H: BlockingDeliveryHandler>(
+        &self,
+        policy: RecoveryPolicy,
+        handler: H,
+    ) -> Result<DeliverySummary, PaymentError> {
+        deliver_unfinished_here(&self.gateway.engine, policy, handler)
     }
 
     /// See [`Gateway::journal`].

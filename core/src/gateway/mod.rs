@@ -441,6 +441,40 @@ impl Gateway {
         delivery::deliver_forever(self.engine.clone(), policy, stop, handler).await
     }
 
+    /// Delivers what is charged, once: recovers everything unfinished in the journal, calls the handler for each charged payment, and
+    /// finishes its entry when the call has returned `Ok`. It returns when nothing is open any more, or at the deadline of the policy. For
+    /// scripts, scheduled jobs and a program's start; a program that runs long has [`deliver_forever`](Self::deliver_forever).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use kassa::{Gateway, JournalEntry, RecoveryPolicy};
+    /// # async fn ship(_: &str) -> Result<(), std::io::Error> { Ok(()) }
+    /// # async fn run(gateway: Gateway) -> Result<(), kassa::PaymentError> {
+    /// let policy = RecoveryPolicy::default().with_deadline(Duration::from_secs(15));
+    /// let deliver = |entry: JournalEntry| async move { ship(entry.note.as_deref().unwrap_or_default()).await };
+    /// println!("{}", gateway.deliver_unfinished(policy, deliver).await?); // 1 delivered; left open: nothing
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// - **The handler is called for charged payments alone**, one after the other, and once for each. If it fails, this is logged, and the
+    ///   payment stays unfinished ([`DeliverySummary::undelivered`]): the next delivery brings it again. **It must do nothing when it is
+    ///   repeated**: a program may die between delivering and finishing.
+    /// - Everything else goes to [`DeliveryHandler::otherwise`], or to the log. What is still open at the deadline is in
+    ///   [`DeliverySummary::undecided`].
+    /// - Of all processes that share the folder, one delivers at a time; this one waits for another one until its deadline.
+    ///
+    /// # Errors
+    /// As for [`recover`](Self::recover), and those of its [`next`](Recovery::next): the gateway does not accept the credentials, for
+    /// example. What was delivered before is finished.
+    pub async fn deliver_unfinished<H: DeliveryHandler>(
+        &self,
+        policy: RecoveryPolicy,
+        handler: H,
+    ) -> Result<DeliverySummary, PaymentError> {
+        delivery::deliver_unfinished(self.engine.clone(), policy, handler).await
+    }
+
     /// The gateway's journal, where it has one.
     pub fn journal(&self) -> Option<&Journal> {
         self.engine.journal()

@@ -44,11 +44,12 @@ fn it_takes_a_payment_and_delivers_once() {
     let shop = Shop::open();
     let output = told(&shop.run(OTP));
     assert!(
-        output.contains("The code from the SMS?") && output.ends_with("paid: deliver Some(\"cart 17\")\n"),
+        output.contains("The code from the SMS?")
+            && output.ends_with("paid: deliver Some(\"cart 17\")\n1 delivered; left open: nothing\n"),
         "{output}"
     );
     assert!(shop.sandbox.payments()[0].is_charged());
     let next = told(&shop.run(&format!("000000\n{OTP}")));
     assert!(next.contains("nothing happened"), "a mistyped code can be typed again: {next}");
-    assert_eq!(next.matches("deliver").count(), 1, "its own payment, and not the first one again: {next}");
+    assert_eq!(next.matches("paid: deliver").count(), 1, "its own payment, and not the first one again: {next}");
 }

@@ -40,6 +40,7 @@ take the payer's return               ReturnRedirect.parse                 verif
 query a payment once                  check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
 recover payments, send none twice     Gateway(..., journal=folder)         recover, finish
+deliver in a script, once             deliver_unfinished                   your handler
 deliver in a worker, for ever         deliver_forever                      your handler
 
 Kassa logs to the logger ``kassa`` once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough. No record

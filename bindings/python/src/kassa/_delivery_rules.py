@@ -1,4 +1,4 @@
-"""What a worker of a program with a journal delivers, and when: the rules that the blocking and the async one share."""
+"""What is delivered of a journal, and when: the rules that the blocking and the async gateway share."""
 
 from __future__ import annotations
 
@@ -143,10 +143,7 @@ class Worker:
         pause = min(FIRST_PAUSE * 2.0**task.attempts, LONGEST_PAUSE_OF_DELIVERY)
         task.attempts = min(task.attempts + 1, 30)
         task.due = time.monotonic() + pause
-        did = "was delivered, and could not be finished in the journal" if task.is_handled else "was not delivered"
-        if not is_charged(task.result):
-            did = "could not be handled"
-        log.warning("%s %s; again in %g s: %r", what(task.result), did, pause, error, exc_info=error)
+        log.warning("%s; again in %g s: %r", problem_of(task), pause, error, exc_info=error)
 
     def end(self) -> None:
         """Leaves what is charged to the next worker, unless only its mark is missing. Everything else would not come again, and
@@ -161,6 +158,19 @@ class Worker:
         summary = DeliverySummary(self.delivered, None if left_open is None else tuple(left_open))
         log.info("the delivery of payments ended: %s", summary)
         return summary
+
+
+class SingleRun(Worker):
+    """What one recovery reports, each result handled once. What fails is left to the next run."""
+
+    def add_new(self, result: Result) -> Task:
+        task = self._tasks[result.id] = Task(result)
+        return task
+
+    def failed(self, task: Task, error: BaseException) -> None:
+        log.warning("%s: %r", problem_of(task), error, exc_info=error)
+        if not task.is_handled:
+            self.forget(task)
 
 
 class Pauses:
@@ -189,6 +199,16 @@ def is_charged(result: Result) -> bool:
 
 def is_rejected(result: Result) -> bool:
     return isinstance(result, JournalEntry) and result.state is JournalState.REJECTED
+
+
+def problem_of(task: Task) -> str:
+    if not is_charged(task.result):
+        did = "could not be handled"
+    elif task.is_handled:
+        did = "was delivered, and could not be finished in the journal"
+    else:
+        did = "was not delivered"
+    return f"{what(task.result)} {did}"
 
 
 def what(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""The worker of a program with a journal: recovers without end, and has what is charged delivered once."""
+"""Delivers what is charged, in a program with a journal: a worker recovers without end, a script once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from typing import Any
 import kassa
 
 from . import _check
-from ._delivery_rules import ONE_RECOVERY, Handler, Pauses, Result, Task, Worker, is_charged, log, policy_of
+from ._delivery_rules import ONE_RECOVERY, Handler, Pauses, Result, SingleRun, Task, Worker, is_charged, log, policy_of
 from .delivery import DeliverySummary
 from .journal_entry import Unfinished
+from .policies import RecoveryPolicy
 from .recovery import held
 
 LOOKS_FOR_STOP_EVERY = 0.25
@@ -110,9 +111,7 @@ def deliver_forever(
     at_once: int,
 ) -> DeliverySummary:
     """See `Gateway.deliver_forever`."""
-    for name, handler in (("deliver", deliver), ("otherwise", otherwise)):
-        if inspect.iscoroutinefunction(handler):
-            raise TypeError(f"{name} must be a plain function; an async one goes with kassa.AsyncGateway")
+    _refuse_async(deliver, otherwise)
     _check.optional_instance("stop", stop, threading.Event)
     worker = Worker(gateway, policy_of(interval, at_once), deliver, otherwise)
     with _stops_by_signal(stop) as stopped:
@@ -137,6 +136,32 @@ def deliver_forever(
                 pass
             summary = worker.summary(_left(worker))
     return summary
+
+
+def deliver_unfinished(
+    gateway: kassa.Gateway, deliver: Handler, otherwise: Handler | None, policy: RecoveryPolicy
+) -> DeliverySummary:
+    """See `Gateway.deliver_unfinished`."""
+    _refuse_async(deliver, otherwise)
+    run = SingleRun(gateway, policy, deliver, otherwise)
+    never = threading.Event()
+    try:
+        # What was delivered and could not be finished is finished before other processes may deliver.
+        with held(gateway.recover(policy)) as recovery:
+            try:
+                for result in recovery:
+                    _handle(run, [run.add_new(result)], never)
+            finally:
+                _handle(run, run.delivered_tasks(), never)
+    finally:
+        summary = run.summary(_left(run))
+    return summary
+
+
+def _refuse_async(deliver: Handler, otherwise: Handler | None) -> None:
+    for name, handler in (("deliver", deliver), ("otherwise", otherwise)):
+        if inspect.iscoroutinefunction(handler):
+            raise TypeError(f"{name} must be a plain function; an async one goes with kassa.AsyncGateway")
 
 
 def _handle(worker: Worker, tasks: list[Task], stopped: threading.Event) -> None:
@@ -308,6 +333,24 @@ async def deliver_forever_in_loop(
         stopping.cancel()
         await poller.end()
         summary = worker.summary(await asyncio.to_thread(_left, worker))
+    return summary
+
+
+async def deliver_unfinished_in_loop(
+    gateway: kassa.AsyncGateway, deliver: Handler, otherwise: Handler | None, policy: RecoveryPolicy
+) -> DeliverySummary:
+    """See `AsyncGateway.deliver_unfinished`."""
+    run = SingleRun(gateway, policy, deliver, otherwise)
+    never = asyncio.Event()
+    try:
+        async with held(gateway.recover(policy)) as recovery:
+            try:
+                async for result in recovery:
+                    await _handle_in_loop(run, [run.add_new(result)], never)
+            finally:
+                await _handle_in_loop(run, run.delivered_tasks(), never)
+    finally:
+        summary = run.summary(await asyncio.to_thread(_left, run))
     return summary
 
 

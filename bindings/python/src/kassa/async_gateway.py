@@ -285,6 +285,39 @@ class AsyncGateway(Connected):
 
         return await deliver_forever_in_loop(self, deliver, otherwise, stop, interval, at_once)
 
+    async def deliver_unfinished(
+        self,
+        deliver: Callable[[kassa.JournalEntry], Awaitable[object]],
+        *,
+        otherwise: Callable[[kassa.Recovered], Awaitable[object]] | None = None,
+        deadline: timedelta | float = timedelta(minutes=20),
+        interval: timedelta | float = timedelta(seconds=10),
+        at_once: int = 8,
+    ) -> kassa.DeliverySummary:
+        """Delivers what is charged, once: recovers everything unfinished in the journal, calls ``deliver(entry)`` for each
+        charged payment, and marks it as finished when the call has returned. It returns when nothing is open any more, or at
+        the deadline. For scripts, scheduled jobs and a program's start; a program that runs long has `deliver_forever`. For
+        asyncio alone.
+
+        * ``deliver`` is called for **charged payments alone**, one after the other, and once for each. If it raises, this is
+          logged, and the payment stays unfinished (``undelivered`` of the result): the next delivery brings it again. **It
+          must do nothing when it is repeated**: a program may die between delivering and marking.
+        * ``otherwise`` is called for every other result: a rejected payment, a mismatch, a file that cannot be read, a
+          payment that the gateway does not answer about (see `Recovered`). By default they are logged.
+        * ``deadline`` is how long it polls what is open, in seconds or as a `timedelta`. What is open even then is in
+          ``undecided`` of the result. ``interval`` and ``at_once``: see `RecoveryPolicy`.
+
+        Of all processes that share the folder, one delivers at a time; this one waits for another one until its deadline.
+
+        Returns what was delivered and what is left open, which is also its last line in the log.
+
+        Raises `kassa.Misconfigured` if the gateway has no journal, and what `recover` raises, such as `kassa.Unauthorized`:
+        nothing is repeated after an error. What was delivered before is finished."""
+        from ._delivery_worker import deliver_unfinished_in_loop
+
+        policy = RecoveryPolicy(interval, deadline, at_once)
+        return await deliver_unfinished_in_loop(self, deliver, otherwise, policy)
+
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
         says nothing about a payment. Then waits until every payment in flight has its response.

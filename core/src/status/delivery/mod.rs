@@ -1,5 +1,8 @@
-//! Delivery: the worker of a program with a journal. It recovers without end, hands what is charged to the shop's handler, and finishes it.
+//! Delivery, by a program with a journal: hands what is charged to the shop's handler, and finishes it. A worker recovers without end, a script
+//! once.
 
+mod deliveries;
+mod once;
 mod worker;
 
 use std::{
@@ -18,16 +21,19 @@ use crate::{
     error::PaymentError,
     journal::entry::{JournalEntry, JournalState, Unfinished},
     pipeline::engine::Engine,
-    status::recovery::Recovered,
+    status::recovery::{Recovered, RecoveryPolicy},
     transport::calling_thread::wait,
     validation::Checks,
     violation::Rule,
 };
 
-use worker::{Outcome, Worker, record_unhandled};
+use deliveries::record_unhandled;
+use once::Once;
+use worker::Worker;
 
-/// What a worker ([`Gateway::deliver_forever`](crate::Gateway::deliver_forever)) does with its results. A closure that takes the entry
-/// and returns a future is one, too.
+/// What [`Gateway::deliver_forever`](crate::Gateway::deliver_forever) and
+/// [`Gateway::deliver_unfinished`](crate::Gateway::deliver_unfinished) do with their results. A closure that takes the entry and returns a
+/// future is one, too.
 ///
 /// ```
 /// use kassa::{DeliveryHandler, JournalEntry, Recovered};
@@ -284,15 +290,8 @@ pub(crate) async fn deliver_forever<H: DeliveryHandler>(
 ) -> Result<DeliverySummary, PaymentError> {
     let mut worker = Worker::new(engine, policy, stop)?;
     while let Some(task) = worker.next().await {
-        let outcome = task.outcome();
-        let handling = async {
-            match outcome {
-                Outcome::Charged(entry) => handler.deliver(*entry).await,
-                Outcome::Other(recovered) => handler.otherwise(recovered).await,
-            }
-        };
-        let result = AssertUnwindSafe(handling).catch_unwind().await;
-        worker.handled(task, problem_of(result)).await;
+        let result = call(&mut handler, task.result.clone()).await;
+        worker.handled(task, result).await;
     }
     Ok(worker.summary().await)
 }
@@ -306,14 +305,69 @@ pub(crate) fn deliver_forever_here<H: BlockingDeliveryHandler>(
 ) -> Result<DeliverySummary, PaymentError> {
     let mut worker = Worker::new(engine, policy, stop.stopped())?;
     while let Some(task) = wait(worker.next()) {
-        let outcome = task.outcome();
-        let result = catch_unwind(AssertUnwindSafe(|| match outcome {
-            Outcome::Charged(entry) => handler.deliver(*entry),
-            Outcome::Other(recovered) => handler.otherwise(recovered),
-        }));
-        wait(worker.handled(task, problem_of(result)));
+        let result = call_here(&mut handler, task.result.clone());
+        wait(worker.handled(task, result));
     }
     Ok(wait(worker.summary()))
+}
+
+/// Delivers until one recovery has ended.
+pub(crate) async fn deliver_unfinished<H: DeliveryHandler>(
+    engine: Arc<Engine>,
+    policy: RecoveryPolicy,
+    mut handler: H,
+) -> Result<DeliverySummary, PaymentError> {
+    let mut once = Once::new(&engine, policy)?;
+    let error = loop {
+        match once.next().await {
+            Ok(Some(recovered)) => {
+                let result = call(&mut handler, recovered.clone()).await;
+                once.handled(recovered, result).await;
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let summary = once.summary().await;
+    error.map_or(Ok(summary), Err)
+}
+
+/// The same on the calling thread, on which the handler runs as well.
+pub(crate) fn deliver_unfinished_here<H: BlockingDeliveryHandler>(
+    engine: &Arc<Engine>,
+    policy: RecoveryPolicy,
+    mut handler: H,
+) -> Result<DeliverySummary, PaymentError> {
+    let mut once = Once::new(engine, policy)?;
+    let error = loop {
+        match wait(once.next()) {
+            Ok(Some(recovered)) => {
+                let result = call_here(&mut handler, recovered.clone());
+                wait(once.handled(recovered, result));
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let summary = wait(once.summary());
+    error.map_or(Ok(summary), Err)
+}
+
+async fn call<H: DeliveryHandler>(handler: &mut H, recovered: Recovered) -> Result<(), String> {
+    let handling = async {
+        match recovered {
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => handler.deliver(*entry).await,
+            other => handler.otherwise(other).await,
+        }
+    };
+    problem_of(AssertUnwindSafe(handling).catch_unwind().await)
+}
+
+fn call_here<H: BlockingDeliveryHandler>(handler: &mut H, recovered: Recovered) -> Result<(), String> {
+    problem_of(catch_unwind(AssertUnwindSafe(|| match recovered {
+        Recovered::Payment { entry } if entry.state == JournalState::Charged => handler.deliver(*entry),
+        other => handler.otherwise(other),
+    })))
 }
 
 /// Why the handler failed. A panic is a failure of this payment, and does not end the worker: the panic hook has shown it.

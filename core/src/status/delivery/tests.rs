@@ -17,6 +17,8 @@ use crate::{
     testing::scripted::{Act, Scripted},
 };
 
+mod unfinished;
+
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What a handler was called with, and at which second.

@@ -13,18 +13,13 @@ use futures_util::{FutureExt as _, future::Fuse};
 use tokio::time::Instant;
 use tracing::Level;
 
-use super::{DeliveryPolicy, DeliverySummary};
+use super::{
+    DeliveryPolicy, DeliverySummary,
+    deliveries::{Deliveries, NOT_DELIVERED, NOT_FINISHED, NOT_HANDLED, id_of, is_charged, is_rejected, record, what},
+};
 use crate::{
     error::PaymentError,
-    journal::{
-        Journal,
-        entry::{JournalEntry, JournalState},
-    },
-    pipeline::{
-        engine::Engine,
-        journaling::run_blocking,
-        log::{Event, What, running_call},
-    },
+    pipeline::engine::Engine,
     status::recovery::{Recovered, Recovery, RecoveryPolicy},
     transport::after,
 };
@@ -35,15 +30,9 @@ const ONE_RECOVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// A recovery begins again after this time at most.
 const LONGEST_PAUSE_OF_RECOVERY: Duration = Duration::from_secs(60);
 
-/// What the handler is called with.
-pub(super) enum Outcome {
-    Charged(Box<JournalEntry>),
-    Other(Recovered),
-}
-
 /// A result that is to be handled, at the first try or again.
 pub(super) struct Task {
-    result: Recovered,
+    pub(super) result: Recovered,
     failures: u32,
     due: Instant,
     /// The handler has returned: only the end of the entry is missing.
@@ -54,7 +43,7 @@ pub(super) struct Task {
 
 pub(super) struct Worker<S> {
     engine: Arc<Engine>,
-    journal: Journal,
+    deliveries: Deliveries,
     policy: DeliveryPolicy,
     stop: Pin<Box<Fuse<S>>>,
     phase: Phase,
@@ -63,7 +52,6 @@ pub(super) struct Worker<S> {
     /// What was handled of each entry that a person should look at: the next recovery returns it again. A rejection comes once.
     reported: HashMap<String, String>,
     failed_recoveries: u32,
-    delivered: u64,
 }
 
 enum Phase {
@@ -92,7 +80,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         let begun = engine.transport().now();
         let recovery = recovery_of(&engine, policy)?;
         Ok(Self {
-            journal: engine.required_journal()?.clone(),
+            deliveries: Deliveries::new(&engine)?,
             engine,
             policy,
             stop: Box::pin(stop.fuse()),
@@ -100,7 +88,6 @@ impl<S: Future<Output = ()>> Worker<S> {
             tasks: BTreeMap::new(),
             reported: HashMap::new(),
             failed_recoveries: 0,
-            delivered: 0,
         })
     }
 
@@ -136,23 +123,13 @@ impl<S: Future<Output = ()>> Worker<S> {
                 task.is_handled = true;
                 self.finish(task).await;
             }
-            Err(problem) if is_charged(&task.result) => self.failed(task, "a payment was not delivered", problem),
-            Err(problem) => self.failed(task, "a result of the recovery could not be handled", problem),
+            Err(problem) if is_charged(&task.result) => self.failed(task, NOT_DELIVERED, problem),
+            Err(problem) => self.failed(task, NOT_HANDLED, problem),
         }
     }
 
     pub(super) async fn summary(&mut self) -> DeliverySummary {
-        let journal = self.journal.clone();
-        let left_open = match on_disk(&self.engine, move || journal.unfinished().collect()).await {
-            Ok(left_open) => Some(left_open),
-            Err(error) => {
-                record(Level::WARN, "the journal could not be read", None, None, Some(error.to_string()));
-                None
-            }
-        };
-        let summary = DeliverySummary { delivered: self.delivered, left_open };
-        record(Level::INFO, "the delivery of payments ended", None, None, Some(summary.to_string()));
-        summary
+        self.deliveries.summary().await
     }
 
     fn is_ending(&self) -> bool {
@@ -228,37 +205,24 @@ impl<S: Future<Output = ()>> Worker<S> {
         self.tasks.remove(&id)
     }
 
-    /// The task, if the handler is to be called. Not where only the end of its entry is missing, and not where the result is no longer
-    /// true: a person or another program has finished the payment, or it was charged after all.
+    /// The task, if the handler is to be called: not where only the end of its entry is missing.
     async fn prepared(&mut self, task: Task) -> Option<Task> {
-        let Recovered::Payment { entry } = &task.result else { return Some(task) };
         if task.is_handled {
             self.finish(task).await;
             return None;
         }
-        let (journal, payment) = (self.journal.clone(), entry.payment.clone());
-        match on_disk(&self.engine, move || journal.entry(&payment)).await {
-            Ok(Some(entry)) if !entry.is_finished && is_as_final(&task.result, &entry) => Some(task),
-            Ok(_) => {
-                record(Level::INFO, "a payment was finished elsewhere", Some(what(&task.result)), None, None);
-                None
-            }
+        match self.deliveries.is_still_true(&task.result).await {
+            Ok(is_true) => is_true.then_some(task),
             Err(error) => {
-                self.failed(task, "a payment was not delivered", error.to_string());
+                self.failed(task, NOT_DELIVERED, error.to_string());
                 None
             }
         }
     }
 
     async fn finish(&mut self, task: Task) {
-        if let Recovered::Payment { entry } = &task.result
-            && is_charged(&task.result)
-        {
-            let (journal, id) = (self.journal.clone(), entry.id.clone());
-            match on_disk(&self.engine, move || journal.finish(&id)).await {
-                Ok(()) => self.delivered += 1,
-                Err(error) => self.failed(task, "a delivered payment could not be finished", error.to_string()),
-            }
+        if let Err(error) = self.deliveries.finish(&task.result).await {
+            self.failed(task, NOT_FINISHED, error.to_string());
         }
     }
 
@@ -344,26 +308,9 @@ impl<S: Future<Output = ()>> Worker<S> {
     }
 }
 
-/// No method, so that a worker can be spawned though its stop cannot be shared between threads.
-async fn on_disk<T: Send + 'static>(
-    engine: &Engine,
-    work: impl FnOnce() -> Result<T, PaymentError> + Send + 'static,
-) -> Result<T, PaymentError> {
-    let interrupted = || Err(PaymentError::unavailable("the journal was interrupted inside the SDK"));
-    run_blocking(engine.transport(), work).await.unwrap_or_else(interrupted)
-}
-
 impl Task {
     fn may_be_handled(&self) -> bool {
         self.is_reported || self.is_handled || !is_charged(&self.result)
-    }
-
-    /// What the handler is called with.
-    pub(super) fn outcome(&self) -> Outcome {
-        match &self.result {
-            Recovered::Payment { entry } if entry.state == JournalState::Charged => Outcome::Charged(entry.clone()),
-            other => Outcome::Other(other.clone()),
-        }
     }
 }
 
@@ -377,58 +324,4 @@ fn recovery_of(engine: &Arc<Engine>, policy: DeliveryPolicy) -> Result<Recovery,
     let recovery = Recovery::new(engine.clone(), policy)?;
     recovery.hold_lock();
     Ok(recovery)
-}
-
-fn is_charged(result: &Recovered) -> bool {
-    matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Charged)
-}
-
-fn is_rejected(result: &Recovered) -> bool {
-    matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Rejected)
-}
-
-/// Whether a result is still the last word on its entry: a rejected payment may be charged by now.
-fn is_as_final(result: &Recovered, entry: &JournalEntry) -> bool {
-    is_charged(result) || entry.state != JournalState::Charged
-}
-
-fn id_of(result: &Recovered) -> &str {
-    match result {
-        Recovered::Payment { entry } => &entry.id,
-        Recovered::Unreadable { id, .. } => id,
-    }
-}
-
-/// A result in a log line.
-fn what(result: &Recovered) -> String {
-    match result {
-        Recovered::Payment { entry } => {
-            let order = entry.payment.order_number.as_deref().unwrap_or(&entry.id);
-            let note = entry.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-            format!("payment {order}{note}, {:?}", entry.state)
-        }
-        Recovered::Unreadable { id, why } => format!("the journal's file {id} {why}"),
-    }
-}
-
-/// Logs a result that no handler wants.
-pub(super) fn record_unhandled(result: &Recovered) {
-    let (level, reason) = match result {
-        Recovered::Payment { entry } if is_rejected(result) => (Level::INFO, entry.reason.clone()),
-        Recovered::Payment { entry } => (Level::WARN, entry.reason.clone()),
-        Recovered::Unreadable { .. } => (Level::WARN, None),
-    };
-    record(level, "a payment is not to be delivered", Some(what(result)), None, reason);
-}
-
-fn record(
-    level: Level,
-    message: &'static str,
-    result: Option<String>,
-    pause: Option<Duration>,
-    detail: Option<String>,
-) {
-    let pause_ms = pause.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
-    let what = What::Delivery { level, message, result, pause_ms, detail };
-    Event { call: running_call(), endpoint: "deliver", order: None, what }.record();
 }

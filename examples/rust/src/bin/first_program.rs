@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use kassa::{
-    BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, Recovered, RecoveryPolicy,
-};
+use kassa::{BlockingGateway, GatewayConfig, Journal, JournalEntry, MbankPayment, PaymentError, RecoveryPolicy};
 
 fn main() -> Result<(), PaymentError> {
     let gateway = BlockingGateway::new(GatewayConfig::from_environment()?)? // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
@@ -25,20 +23,15 @@ fn main() -> Result<(), PaymentError> {
         }
     });
     if let Err(error) = sent {
-        println!("{error}"); // it says whether money may have moved; if so, recover() asks the gateway
+        println!("{error}"); // it says whether money may have moved; if so, the gateway is queried below
     }
     // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
-    for recovered in gateway.recover(RecoveryPolicy::default().with_deadline(Duration::from_secs(15)))? {
-        match recovered? {
-            Recovered::Payment { entry } if entry.state == JournalState::Charged => {
-                println!("paid: deliver {:?}", entry.note); // the only reason to ship
-                gateway.finish(&entry.id)?;
-            }
-            other => println!("not paid, or for a person: {other:?}"),
-        }
-    }
-    for left in gateway.unfinished()? {
-        println!("not paid yet, or for a person; the next run asks again: {:?}", left?);
-    }
+    let deliver = |entry: JournalEntry| {
+        println!("paid: deliver {:?}", entry.note); // the only reason to ship
+        Ok::<(), std::io::Error>(())
+    };
+    let summary =
+        gateway.deliver_unfinished(RecoveryPolicy::default().with_deadline(Duration::from_secs(15)), deliver)?;
+    println!("{summary}"); // what is left open is queried again by the next run
     Ok(())
 }

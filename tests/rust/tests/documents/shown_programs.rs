@@ -104,7 +104,7 @@ const BLOCKS: [(&str, &str, usize, &str); 60] = [
     ("docs/frameworks/flask.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
     ("docs/frameworks/index.md", "sh", 1, "needs the wheels, and a server that runs"),
     ("docs/frameworks/gunicorn.md", "sh", 1, "examples/python/frameworks/tests/test_docs.py"),
-    ("docs/journal.md", "python", 1, "bindings/python/tests/test_delivery.py"),
+    ("docs/journal.md", "python", 2, "bindings/python/tests/test_delivery.py"),
     ("docs/frameworks/spring-boot.md", "xml", 1, "scripts/release/check-versions"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
