@@ -3,26 +3,37 @@ package dev.kassa
 import dev.kassa.support.CHARGED
 import dev.kassa.support.CREATED
 import dev.kassa.support.PATIENCE_SECONDS
+import dev.kassa.support.advanceUntil
 import dev.kassa.support.cardPayment
+import dev.kassa.support.held
+import dev.kassa.support.inTime
+import dev.kassa.support.mbankPayment
+import dev.kassa.support.paid
 import dev.kassa.support.withGateway
 import dev.kassa.testing.FakeFault
 import dev.kassa.testing.FakeGateway
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Runnable
 import kotlinx.coroutines.asCoroutineDispatcher
+import kotlinx.coroutines.async
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.api.parallel.Isolated
+import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit.SECONDS
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** Where the log goes. That the JVM's logger gets it unless somebody else does is seen by the conformance run. */
 @Isolated
@@ -49,7 +60,7 @@ class LogTest {
     }
 
     @Test
-    fun `an unreceived result of a payment is logged`() = withGateway(CREATED) { gateway, server ->
+    fun `an unreceived result of a payment is logged`() = withGateway(held(CREATED)) { gateway, server ->
         val events = LinkedBlockingQueue<LogEvent>()
         val steps = LinkedBlockingQueue<Runnable>()
         try {
@@ -58,6 +69,7 @@ class LogTest {
                 gateway.core.createCardPayment(cardPayment(orderNumber = "logged-4")).await(it)
             }
             steps.take().run()
+            server.release() // a result that comes before the coroutine waits for it makes no step of its own
             val goesOn = steps.take() // the result is there
             paid.cancel(true)
             goesOn.run()
@@ -103,6 +115,63 @@ class LogTest {
             gateway.deliverForever(StopSignal().apply { stop() }) { error("nothing is paid") }
             val end = events.next("the worker ends: ").text.substringAfter("ends: ")
             assertEquals("0 delivered; left open: 0 charged and not delivered, 0 undecided, 0 for a person", end)
+        } finally {
+            Library.logTo(SystemLog)
+        }
+    }
+
+    @Test
+    fun `a delivery logs what fails, and finishes a delivered payment before it ends`(@TempDir folder: Path) {
+        val events = LinkedBlockingQueue<LogEvent>()
+        val fake = FakeGateway().apply { stopClock() }
+        val journal = Journal.open(folder)
+        val gateway = fake.gateway.withJournal(journal)
+        val (done, away) = folder.resolve("done") to folder.resolve("away")
+        try {
+            Kassa.logTo { events += it }
+            inTime {
+                val failing = fake.paid(gateway, "cart 1")
+                val delivered = fake.paid(gateway, "cart 2")
+                val open = gateway.createMbankPayment(mbankPayment()).payment
+                Files.move(done, away)
+                Files.createFile(done) // so nothing can be finished
+                val policy = RecoveryPolicy(interval = 10.milliseconds, deadline = 15.seconds)
+                val run = async(Dispatchers.Default) {
+                    gateway.deliverUnfinished(policy) { if (it.payment == failing) error("the shop is down") }
+                }
+                events.next("a delivery of what is unfinished begins")
+                val failures = List(2) { events.next("error=") }.sortedBy { it.text }
+                Files.delete(done)
+                Files.move(away, done)
+                assertTrue(failures.all { it.level == LogLevel.ERROR }, "$failures")
+                assertTrue("a delivered payment could not be finished entry=\"${journal.entry(delivered)!!.id}\"" in failures[0].text, "$failures")
+                val left = "a payment was not delivered: it stays unfinished, and the next delivery brings it again"
+                assertTrue("$left entry=\"${journal.entry(failing)!!.id}\"" in failures[1].text, "$failures")
+                assertTrue("the shop is down" in failures[1].text, "$failures")
+                fake.advanceUntil { run.isCompleted }
+                assertEquals(listOf(failing), run.await().undelivered.map { it.payment })
+                assertEquals(listOf(open), run.await().undecided.map { it.payment })
+                assertTrue(journal.entry(delivered)!!.isFinished)
+                val end = events.next("the delivery ends: ").text.substringAfter("ends: ")
+                assertEquals("1 delivered; left open: 1 charged and not delivered, 1 undecided, 0 for a person", end)
+            }
+        } finally {
+            Library.logTo(SystemLog)
+        }
+    }
+
+    @Test
+    fun `a delivery logs how it ends, also if it throws`(@TempDir folder: Path) {
+        val events = LinkedBlockingQueue<LogEvent>()
+        val fake = FakeGateway().apply { stopClock() }
+        val gateway = fake.gateway.withJournal(Journal.open(folder))
+        try {
+            Kassa.logTo { events += it }
+            inTime {
+                fake.paid(gateway, "cart 1")
+                assertThrows<PaymentException.Misconfigured> { gateway.deliverUnfinished { gateway.closeAndWait() } }
+            }
+            assertTrue("1 delivered" in events.next("the delivery ends: ").text)
         } finally {
             Library.logTo(SystemLog)
         }
