@@ -184,6 +184,38 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     ): DeliverySummary = runBlocking { DeliveryWorker(core, policy, stop, handler.suspending { it() }).run() }
 
     /**
+     * Delivers what is paid, once: it recovers what is unfinished in the journal, polls it until it is decided or the policy's deadline is
+     * over, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```java
+     * var policy = new RecoveryPolicy(Duration.ofSeconds(10), Duration.ofSeconds(15)); // the interval and the deadline
+     * System.out.println(gateway.deliverUnfinished(policy, entry -> shop.deliver(entry.getNote())));
+     * ```
+     *
+     * Use it in a script, in a job that is started again and again, such as by cron, or in a first program. A program that keeps running
+     * uses [deliverForever]. Both, and [recover], share the journal's lock: of all processes that share the folder, one delivers at a time,
+     * and the others wait until it ends or dies, or until their deadline.
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time, and once for each. If it throws, this is logged; the
+     *   payment stays unfinished, and the next delivery brings it again, also after a crash. So **delivering twice must do no harm**.
+     *   [BlockingDeliveryHandler.otherwise] is called for every other result.
+     * - **An error of the recovery ends it**, and is thrown: what was delivered until then is finished. Interrupting the thread ends it
+     *   with an [InterruptedException], also the call of the handler; its payment comes again. Each end is logged, with the number of
+     *   unfinished entries.
+     *
+     * @param policy how often and how long it polls
+     * @return what it delivered and left open
+     * @throws PaymentException.Misconfigured if the gateway has no journal or was closed, or if further queries are useless
+     * @throws PaymentException.Unauthorized if the gateway refuses the credentials
+     * @throws PaymentException.Unavailable if the journal cannot be read
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun deliverUnfinished(policy: RecoveryPolicy = RecoveryPolicy(), handler: BlockingDeliveryHandler): DeliverySummary =
+        runBlocking { DeliveryRun(core, policy, handler.suspending { it() }).run() }
+
+    /**
      * Marks an entry of the journal as finished, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]

@@ -1,7 +1,9 @@
 package dev.kassa
 
 import java.io.Serializable
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.runInterruptible
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.nanoseconds
@@ -10,10 +12,12 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 
 /**
- * What a program does with the payments that [Gateway.deliverForever] brings to their end. A lambda is [deliver] alone.
+ * What a program does with the payments that [Gateway.deliverForever] and [Gateway.deliverUnfinished] bring to their end. A lambda is
+ * [deliver] alone.
  *
- * Each method is called again, later, if it throws. **It may be called twice for one payment**, after a crash between delivering and
- * finishing: let a second call do nothing, for example by the entry's id in the transaction that delivers.
+ * If a method throws, `deliverForever` calls it again later, and `deliverUnfinished` leaves the payment to the next delivery. **It may be
+ * called twice for one payment**, after a crash between delivering and finishing: let a second call do nothing, for example by the
+ * entry's id in the transaction that delivers.
  */
 public fun interface DeliveryHandler {
     /** The money was taken: deliver what the entry's note says. Its entry is finished after this has returned. */
@@ -119,11 +123,11 @@ public class StopSignal : AutoCloseable {
 }
 
 /**
- * What a worker delivered, and what it left open when it ended. It is [Serializable].
+ * What [Gateway.deliverForever] or [Gateway.deliverUnfinished] delivered, and what it left open when it ended. It is [Serializable].
  *
  * @property delivered how many payments the handler delivered and the journal has as finished
- * @property leftOpen the journal's unfinished entries, the oldest first: the next worker goes on with them. Null if the journal could not
- *   be read
+ * @property leftOpen the journal's unfinished entries, the oldest first: the next delivery goes on with them. Null if the journal could
+ *   not be read
  */
 public data class DeliverySummary(public val delivered: Int, public val leftOpen: List<Unfinished>?) : Serializable {
     /** Charged, and not delivered yet. */
@@ -147,12 +151,25 @@ public data class DeliverySummary(public val delivered: Int, public val leftOpen
     }
 }
 
-/** The same handler for the worker; [run] makes its calls. */
+/** The same handler for a delivery; [run] makes its calls. */
 internal fun BlockingDeliveryHandler.suspending(run: suspend (() -> Unit) -> Unit): DeliveryHandler {
     val blocking = this
     return object : DeliveryHandler {
         override suspend fun deliver(entry: JournalEntry) = run { blocking.deliver(entry) }
 
         override suspend fun otherwise(recovered: Recovered) = run { blocking.otherwise(recovered) }
+    }
+}
+
+/** Makes a call that a cancellation interrupts. If it returns all the same, it was made, and counts. */
+internal suspend fun interruptibly(call: () -> Unit) {
+    var hasReturned = false
+    try {
+        runInterruptible {
+            call()
+            hasReturned = true
+        }
+    } catch (error: CancellationException) {
+        if (!hasReturned) throw error
     }
 }

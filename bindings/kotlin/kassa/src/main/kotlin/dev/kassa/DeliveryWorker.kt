@@ -3,7 +3,6 @@ package dev.kassa
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Deferred
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.async
 import kotlinx.coroutines.coroutineScope
@@ -32,10 +31,10 @@ internal class DeliveryWorker(
     private val core: GatewayCore,
     private val policy: DeliveryPolicy,
     private val stop: StopSignal,
-    private val handler: DeliveryHandler,
+    handler: DeliveryHandler,
 ) {
     private val recovery = RecoveryPolicy(policy.interval, SESSION, policy.atOnce, followNew = true)
-    private var delivered = 0
+    private val deliverer = Deliverer(core, handler)
 
     /** By the entry's id. They outlive a recovery, so that a restart calls no handler sooner or twice. */
     private val tasks = LinkedHashMap<String, Task>()
@@ -48,14 +47,8 @@ internal class DeliveryWorker(
     suspend fun run(): DeliverySummary {
         policy.check()
         core.recover(recovery).close() // without a journal it is refused now
-        log(LogLevel.INFO, "a worker begins to deliver")
-        try {
-            restartUntilStopped()
-            return summary()
-        } catch (error: Throwable) {
-            withContext(NonCancellable) { summary() } // for the log
-            throw error
-        }
+        deliverer.log(LogLevel.INFO, "a worker begins to deliver")
+        return deliverer.untilEnd("the worker") { restartUntilStopped() }
     }
 
     private suspend fun restartUntilStopped() {
@@ -71,7 +64,7 @@ internal class DeliveryWorker(
             // A recovery that worked for a while has nothing to do with the failures before.
             failures = if (begun.elapsedNow() > LONGEST_RESTART) 1 else failures + 1
             val pause = policy.pauseAfter(failures).coerceAtMost(LONGEST_RESTART)
-            log(LogLevel.ERROR, "recovery failed, and is restarted error=\"${error.message}\" pause=$pause")
+            deliverer.log(LogLevel.ERROR, "recovery failed, and is restarted error=\"${error.message}\" pause=$pause")
             withTimeoutOrNull(pause) { untilStopped() }
         }
     }
@@ -147,85 +140,23 @@ internal class DeliveryWorker(
     }
 
     private suspend fun performNow(task: Task) {
-        try {
-            if (!task.isHandled && task.isSettledElsewhere()) {
-                tasks -= task.id
-                log(LogLevel.INFO, "a payment was finished elsewhere entry=\"${task.id}\"")
-                return
-            }
-            if (!task.isHandled) task.handle()
-            task.isHandled = true
-            when {
-                task.isCharged -> withContext(NonCancellable) { finish(task) }
-                task.state != JournalState.REJECTED -> handledOtherwise[task.id] = task.state
-            }
+        val error = deliverer.attempt(task)
+        if (error == null) {
             tasks -= task.id
-        } catch (error: Throwable) {
-            currentCoroutineContext().ensureActive() // a handler's own time limit is no cancellation of the worker
-            if (error is InterruptedException || error is VirtualMachineError) throw error
-            task.failures++
-            val pause = policy.pauseAfter(task.failures)
-            task.due = TimeSource.Monotonic.markNow() + pause
-            val what = if (task.isHandled) "a delivered payment could not be finished" else "the handler failed, and is called again"
-            log(LogLevel.ERROR, "$what entry=\"${task.id}\" failures=${task.failures} error=\"$error\" pause=$pause")
+            if (task.isHandled && !task.isCharged && task.state != JournalState.REJECTED) handledOtherwise[task.id] = task.state
+            return
         }
+        task.failures++
+        val pause = policy.pauseAfter(task.failures)
+        task.due = TimeSource.Monotonic.markNow() + pause
+        val what = if (task.isHandled) "a delivered payment could not be finished" else "the handler failed, and is called again"
+        deliverer.log(LogLevel.ERROR, "$what entry=\"${task.id}\" failures=${task.failures} error=\"$error\" pause=$pause")
     }
 
-    /** Whether a person or another program has finished the payment, or it was charged after all: then this result is no longer true. */
-    private suspend fun Task.isSettledElsewhere(): Boolean {
-        val payment = (recovered as? Recovered.Payment)?.entry?.payment ?: return false
-        val now = withContext(Dispatchers.IO) { journal.entry(payment) }
-        return now == null || now.isFinished || (now.state == JournalState.CHARGED && !isCharged)
-    }
-
-    private suspend fun Task.handle() {
-        val entry = (recovered as? Recovered.Payment)?.entry
-        if (isCharged && entry != null) return handler.deliver(entry)
-        val (level, what) = when {
-            entry == null -> LogLevel.WARNING to "a person should look at an entry: it ${(recovered as Recovered.Unreadable).why}"
-            entry.state == JournalState.REJECTED -> LogLevel.INFO to "not paid: ${entry.reason}"
-            else -> LogLevel.WARNING to "a person should look at a payment: it is ${entry.state}: ${entry.reason}"
-        }
-        log(level, "$what entry=\"$id\"")
-        handler.otherwise(recovered)
-    }
-
-    /** By the journal itself: a gateway that was closed meanwhile finishes nothing. */
-    private suspend fun finish(task: Task) {
-        withContext(Dispatchers.IO) { journal.finish(task.id) }
-        delivered++
-        log(LogLevel.INFO, "a payment was delivered and finished entry=\"${task.id}\"")
-    }
-
-    private suspend fun summary(): DeliverySummary {
-        val leftOpen = try {
-            withContext(Dispatchers.IO) { journal.unfinished().toList() }
-        } catch (error: PaymentException) {
-            log(LogLevel.ERROR, "the journal could not be read error=\"${error.message}\"")
-            null
-        }
-        val summary = DeliverySummary(delivered, leftOpen)
-        log(LogLevel.INFO, "the worker ends: $summary")
-        return summary
-    }
-
-    private val journal get() = checkNotNull(core.journal)
-
-    private fun log(level: LogLevel, text: String) = Library.log(LogEvent(level, text))
-
-    /** One result of a recovery, and how far its handling is. */
-    private class Task(val recovered: Recovered) {
-        val id: String = when (recovered) {
-            is Recovered.Payment -> recovered.entry.id
-            is Recovered.Unreadable -> recovered.id
-        }
-
-        /** Null for an entry that cannot be read. */
-        val state: JournalState? = (recovered as? Recovered.Payment)?.entry?.state
-        val isCharged = state == JournalState.CHARGED
+    /** When its handler may be called. */
+    private class Task(recovered: Recovered) : DeliveryTask(recovered) {
         var failures = 0
         var due: ComparableTimeMark = TimeSource.Monotonic.markNow()
-        var isHandled = false
 
         /** By the recovery that runs. */
         var isReported = true

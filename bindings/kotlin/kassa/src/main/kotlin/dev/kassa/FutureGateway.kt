@@ -1,7 +1,6 @@
 package dev.kassa
 
 import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.runInterruptible
 import java.util.concurrent.CompletableFuture
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
@@ -167,7 +166,39 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
         policy: DeliveryPolicy = DeliveryPolicy(),
         handler: BlockingDeliveryHandler,
     ): CompletableFuture<DeliverySummary> = promise(Dispatchers.IO) {
-        DeliveryWorker(core, policy, stop, handler.suspending { runInterruptible { it() } }).run()
+        DeliveryWorker(core, policy, stop, handler.suspending(::interruptibly)).run()
+    }
+
+    /**
+     * Delivers what is paid, once: it recovers what is unfinished in the journal, polls it until it is decided or the policy's deadline is
+     * over, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```java
+     * var policy = new RecoveryPolicy(Duration.ofSeconds(10), Duration.ofSeconds(15)); // the interval and the deadline
+     * gateway.deliverUnfinished(policy, entry -> shop.deliver(entry.getNote())).thenAccept(summary -> System.out.println(summary));
+     * ```
+     *
+     * Use it in a script, in a job that is started again and again, such as by cron, or in a first program. A program that keeps running
+     * uses [deliverForever]. Both, and [recover], share the journal's lock: of all processes that share the folder, one delivers at a time,
+     * and the others wait until it ends or dies, or until their deadline.
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time, and once for each. If it throws, this is logged; the
+     *   payment stays unfinished, and the next delivery brings it again, also after a crash. So **delivering twice must do no harm**.
+     *   [BlockingDeliveryHandler.otherwise] is called for every other result.
+     * - **An error of the recovery ends it**, and the future fails with it: what was delivered until then is finished. Cancelling the
+     *   future interrupts the call of the handler, too; its payment comes again. Each end is logged, with the number of unfinished entries.
+     *
+     * @param policy how often and how long it polls
+     * @return what it delivered and left open. It fails with [PaymentException.Misconfigured] if the gateway has no journal or was closed,
+     *   or if further queries are useless, [PaymentException.Unauthorized] if the gateway refuses the credentials,
+     *   [PaymentException.Unavailable] if the journal cannot be read, and [PaymentException.Invalid] for a policy of zeros
+     */
+    @JvmOverloads
+    public fun deliverUnfinished(
+        policy: RecoveryPolicy = RecoveryPolicy(),
+        handler: BlockingDeliveryHandler,
+    ): CompletableFuture<DeliverySummary> = promise(ofCaller(Dispatchers.IO)) {
+        DeliveryRun(core, policy, handler.suspending(::interruptibly)).run()
     }
 
     /**

@@ -226,6 +226,35 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     ): DeliverySummary = DeliveryWorker(core, policy, stop, handler).run()
 
     /**
+     * Delivers what is paid, once: it recovers what is unfinished in the journal, polls it until it is decided or the policy's deadline is
+     * over, calls the handler, and marks the entry as finished after the handler has returned.
+     *
+     * ```
+     * val summary = gateway.deliverUnfinished(RecoveryPolicy(deadline = 15.seconds)) { entry -> shop.deliver(entry.note) }
+     * println(summary)
+     * ```
+     *
+     * Use it in a script, in a job that is started again and again, such as by cron, or in a first program. A program that keeps running
+     * uses [deliverForever]. Both, and [recover], share the journal's lock: of all processes that share the folder, one delivers at a time,
+     * and the others wait until it ends or dies, or until their deadline.
+     *
+     * - **The handler is called for a charged payment alone**, one payment at a time, and once for each. If it throws, this is logged; the
+     *   payment stays unfinished, and the next delivery brings it again, also after a crash. So **delivering twice must do no harm**.
+     *   [DeliveryHandler.otherwise] is called for every other result.
+     * - **An error of the recovery ends it**, and is thrown: what was delivered until then is finished. Cancelling the coroutine cancels
+     *   the call of the handler, too; its payment comes again. Each end is logged, with the number of unfinished entries.
+     *
+     * @param policy how often and how long it polls
+     * @return what it delivered and left open
+     * @throws PaymentException.Misconfigured if the gateway has no journal or was closed, or if further queries are useless
+     * @throws PaymentException.Unauthorized if the gateway refuses the credentials
+     * @throws PaymentException.Unavailable if the journal cannot be read
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    public suspend fun deliverUnfinished(policy: RecoveryPolicy = RecoveryPolicy(), handler: DeliveryHandler): DeliverySummary =
+        DeliveryRun(core, policy, handler).run()
+
+    /**
      * Marks an entry of the journal as finished, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]

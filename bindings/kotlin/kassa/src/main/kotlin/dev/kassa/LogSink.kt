@@ -28,7 +28,8 @@ public data class LogEvent(public val level: LogLevel, public val text: String)
 
 /**
  * Receives Kassa's log events; see [Kassa.logTo]. It is called on a thread of Kassa, one event at a time, and no call waits for it. If
- * more than a thousand events are waiting, further ones are dropped. [Gateway.deliverForever] calls it on its own thread, and waits.
+ * more than a thousand events are waiting, further ones are dropped. [Gateway.deliverForever] and
+ * [Gateway.deliverUnfinished] call it on their own thread, and wait.
  */
 public fun interface LogSink {
     /** Receives one event. Exceptions from it are ignored. */

@@ -64,7 +64,7 @@ internal fun <T> promise(on: CoroutineContext = ofCaller(), call: suspend (Recei
 /** An error of the core is a result, too, and its caller gets it. */
 private fun Receipt.endsWith(error: Throwable) = if (error is PaymentException) received() else giveUp()
 
-private fun ofCaller() = Dispatchers.Default + Observers.ofCaller(EmptyCoroutineContext)
+internal fun ofCaller(dispatcher: CoroutineDispatcher = Dispatchers.Default) = dispatcher + Observers.ofCaller(EmptyCoroutineContext)
 
 /**
  * Calls the core off the thread that draws. It also comes back through a dispatcher, so that a caller who has none

@@ -18,7 +18,7 @@ import dev.kassa.internal.Recovered as CoreRecovered
 import dev.kassa.internal.Recovery as CoreRecovery
 
 /**
- * The polling policy of [Gateway.recover].
+ * The polling policy of [Gateway.recover] and [Gateway.deliverUnfinished].
  *
  * ```
  * gateway.recover(RecoveryPolicy(deadline = 30.seconds)) // once through, at a start, and not for long

@@ -4,14 +4,16 @@ import dev.kassa.support.CHARGED
 import dev.kassa.support.CREATED
 import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.ScriptedServer
+import dev.kassa.support.advanceUntil
 import dev.kassa.support.cardPayment
 import dev.kassa.support.configOf
+import dev.kassa.support.inTime
 import dev.kassa.support.mbankPayment
+import dev.kassa.support.paid
 import dev.kassa.support.response
 import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.async
@@ -22,8 +24,6 @@ import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
-import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -52,7 +52,7 @@ class DeliveryTest {
     private val often = DeliveryPolicy(interval = 10.milliseconds, firstPause = 1.milliseconds, longestPause = 50.milliseconds)
 
     @Test
-    fun `what is paid is delivered and finished once`() = test {
+    fun `what is paid is delivered and finished once`() = inTime {
         val before = paid("cart 1")
         val open = gateway.withNote("cart 2").createMbankPayment(mbankPayment()).payment
         val delivered = LinkedBlockingQueue<String>()
@@ -62,7 +62,7 @@ class DeliveryTest {
 
         // It picks up what is begun meanwhile. Time passes for it, as the journal is read again after each interval.
         val later = paid("cart 3")
-        advanceUntil { delivered.isNotEmpty() }
+        fake.advanceUntil { delivered.isNotEmpty() }
         assertEquals("cart 3", delivered.poll(PATIENCE_SECONDS, SECONDS))
         untilFinished(later)
         stop.stop()
@@ -80,7 +80,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a handler that throws is called again`() = test {
+    fun `a handler that throws is called again`() = inTime {
         val first = paid("cart 1")
         val second = paid("cart 2")
         val calls = LinkedBlockingQueue<String>()
@@ -100,7 +100,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `what was not delivered is left open`() = test {
+    fun `what was not delivered is left open`() = inTime {
         paid("cart 1")
         val stop = StopSignal()
         val summary = gateway.deliverForever(stop, often) {
@@ -113,7 +113,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a lambda never sees what is not paid`() = test {
+    fun `a lambda never sees what is not paid`() = inTime {
         val rejected = gateway.withNote("cart 1").createMbankPayment(mbankPayment()).payment
         fake.reject(rejected.orderNumber!!)
         Files.createDirectories(folder.resolve("open/2026-11-22"))
@@ -145,7 +145,7 @@ class DeliveryTest {
     @Test
     fun `a close in a delivery lets nobody else deliver it`() = endsInADelivery { gateway.closeAndWait() }
 
-    private fun endsInADelivery(end: suspend (StopSignal) -> Unit) = test {
+    private fun endsInADelivery(end: suspend (StopSignal) -> Unit) = inTime {
         paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
         val mayReturn = Job()
@@ -176,13 +176,13 @@ class DeliveryTest {
         val payment = others.withNote("cart 2").createMbankPayment(mbankPayment()).payment
         another.charge(payment.orderNumber!!)
         others.check(payment)
-        advanceUntil(another) { second.isNotEmpty() }
+        another.advanceUntil { second.isNotEmpty() }
         assertEquals("cart 2", second.poll())
         other.cancelAndJoin()
     }
 
     @Test
-    fun `a cancelled delivery comes again`() = test {
+    fun `a cancelled delivery comes again`() = inTime {
         val payment = paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
         val worker = launch(Dispatchers.Default) {
@@ -198,7 +198,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a gateway that errs is queried again`() = test {
+    fun `a gateway that errs is queried again`() = inTime {
         val refused = response(401, """{"code":"401","message":"who are you"}""")
         val responses = listOf(CREATED) + List(4) { refused } + CHARGED
         ScriptedServer(responses).use { server ->
@@ -212,7 +212,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `closing the gateway ends it in a pause, too`() = test {
+    fun `closing the gateway ends it in a pause, too`() = inTime {
         paid("cart 1")
         val isFailing = CompletableDeferred<Unit>()
         val slow = DeliveryPolicy(firstPause = PATIENCE_SECONDS.seconds * 10, longestPause = PATIENCE_SECONDS.seconds * 10)
@@ -228,7 +228,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `what a person has finished is not delivered again`() = test {
+    fun `what a person has finished is not delivered again`() = inTime {
         val payment = paid("cart 1")
         val stop = StopSignal()
         val calls = LinkedBlockingQueue<String>()
@@ -241,7 +241,7 @@ class DeliveryTest {
         }
         untilFinished(payment)
         val other = paid("cart 2")
-        advanceUntil { calls.size == 2 }
+        fake.advanceUntil { calls.size == 2 }
         untilFinished(other)
         stop.stop()
         assertEquals(0, worker.await().delivered)
@@ -249,7 +249,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `blocking and by futures it is the same`() = test {
+    fun `blocking and by futures it is the same`() = inTime {
         val journalled = fake.blocking.withJournal(journal)
         val payment = paid("cart 1")
         val stop = StopSignal()
@@ -270,7 +270,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `interrupts and cancelled futures end it`() = test {
+    fun `interrupts and cancelled futures end it`() = inTime {
         paid("cart 1")
         val outcome = CompletableFuture<Throwable?>()
         val isDelivering = CountDownLatch(1)
@@ -305,7 +305,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `an interrupted idle worker lets others deliver`() = test {
+    fun `an interrupted idle worker lets others deliver`() = inTime {
         val outcome = CompletableFuture<Throwable?>()
         val isWaiting = CompletableFuture<Unit>()
         val worker = thread {
@@ -313,7 +313,7 @@ class DeliveryTest {
             outcome.complete(runCatching { fake.blocking.withJournal(journal).deliverForever(StopSignal(), often, handler) }.exceptionOrNull())
         }
         val payment = paid("cart 1")
-        advanceUntil { isWaiting.isDone }
+        fake.advanceUntil { isWaiting.isDone }
         untilFinished(payment)
         worker.interrupt()
         assertInstanceOf<InterruptedException>(outcome.get(PATIENCE_SECONDS, SECONDS))
@@ -322,23 +322,14 @@ class DeliveryTest {
     }
 
     @Test
-    fun `what cannot work is refused at once`() = test {
+    fun `what cannot work is refused at once`() = inTime {
         assertThrows<PaymentException.Misconfigured> { fake.gateway.deliverForever { } }
         for (policy in listOf(DeliveryPolicy(interval = 0.seconds), often.copy(firstPause = 0.seconds), often.copy(longestPause = 0.seconds))) {
             assertThrows<PaymentException.Invalid> { gateway.deliverForever(policy = policy) { } }
         }
     }
 
-    private fun test(block: suspend CoroutineScope.() -> Unit): Unit =
-        runBlocking { withTimeout(PATIENCE_SECONDS.seconds) { block() } }
-
-    /** A charged payment about which no query was sent since. */
-    private suspend fun paid(note: String): PaymentRef {
-        val payment = gateway.withNote(note).createMbankPayment(mbankPayment()).payment
-        fake.charge(payment.orderNumber!!)
-        gateway.check(payment)
-        return payment
-    }
+    private suspend fun paid(note: String): PaymentRef = fake.paid(gateway, note)
 
     /** The notes that a worker of its own delivers. Time passes for it, as another one may have to end first. */
     private suspend fun delivery(stopAfter: Int): List<String?> = coroutineScope {
@@ -350,17 +341,10 @@ class DeliveryTest {
                 if (notes.size == stopAfter) stop.stop()
             }
         }
-        advanceUntil { worker.isCompleted }
+        fake.advanceUntil { worker.isCompleted }
         worker.await()
         notes
     }
 
-    private suspend fun advanceUntil(fake: FakeGateway = this.fake, condition: () -> Boolean) {
-        while (!condition()) {
-            fake.advance(100.milliseconds)
-            delay(2.milliseconds)
-        }
-    }
-
-    private suspend fun untilFinished(payment: PaymentRef) = advanceUntil { journal.entry(payment)!!.isFinished }
+    private suspend fun untilFinished(payment: PaymentRef) = fake.advanceUntil { journal.entry(payment)!!.isFinished }
 }

@@ -144,7 +144,8 @@ class LogTest {
                 Files.delete(done)
                 Files.move(away, done)
                 assertTrue(failures.all { it.level == LogLevel.ERROR }, "$failures")
-                assertTrue("a delivered payment could not be finished entry=\"${journal.entry(delivered)!!.id}\"" in failures[0].text, "$failures")
+                val unfinished = "a delivered payment could not be finished"
+                assertTrue("$unfinished entry=\"${journal.entry(delivered)!!.id}\"" in failures[0].text, "$failures")
                 val left = "a payment was not delivered: it stays unfinished, and the next delivery brings it again"
                 assertTrue("$left entry=\"${journal.entry(failing)!!.id}\"" in failures[1].text, "$failures")
                 assertTrue("the shop is down" in failures[1].text, "$failures")

@@ -49,7 +49,8 @@ class PublicApiTest {
         assertEquals(expected, methods(FutureGateway::class.java))
         assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
         // What a user can put something else behind is all but `use`, the ways to a deadline, a note and a journal, and the journal's own.
-        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "recover", "deliverForever", "finish", "use")
+        val delivery = setOf("deliverForever", "deliverUnfinished")
+        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "recover", "finish", "use") + delivery
         val contract = (expected - methods(Any::class.java)).filterNot { it in own }.toSet()
         assertEquals(contract, methods(PaymentGateway::class.java))
         assertEquals(contract, methods(FuturePaymentGateway::class.java))

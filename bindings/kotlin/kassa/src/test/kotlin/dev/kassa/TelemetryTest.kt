@@ -137,6 +137,24 @@ class TelemetryTest {
     }
 
     @Test
+    fun `a delivery of what is unfinished is observed as its caller's`(@TempDir folder: Path) {
+        val fake = FakeGateway()
+        val gateway = fake.future.withJournal(Journal.open(folder))
+        gateway.createMbankPayment(mbank("order-1")).get()
+        fake.charge("order-1")
+        val callers = LinkedBlockingQueue<Thread>()
+        val observer = object : CallObserver {
+            override fun onCall(call: CompletedCall) = error("each call has an observer of its own")
+
+            override fun forCall() = CallObserver { }.also { callers += Thread.currentThread() }
+        }
+        Kassa.onCall(observer).use {
+            assertEquals(1, gateway.deliverUnfinished { }.get(PATIENCE_SECONDS, SECONDS).delivered)
+        }
+        assertEquals(setOf(Thread.currentThread()), callers.toSet())
+    }
+
+    @Test
     fun `a charged payment is in its caller's trace`() = recording { telemetry ->
         val fake = FakeGateway()
         val caller = telemetry.sdk.getTracer("shop").spanBuilder("checkout").startSpan()

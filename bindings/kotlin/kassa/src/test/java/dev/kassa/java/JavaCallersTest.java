@@ -305,6 +305,22 @@ class JavaCallersTest {
     }
 
     @Test
+    void whatIsUnfinishedIsDelivered(@TempDir Path folder) throws Exception {
+        FakeGateway fake = new FakeGateway();
+        Journal journal = Journal.open(folder);
+        BlockingGateway gateway = fake.getBlocking().withJournal(journal);
+        List<String> delivered = new ArrayList<>();
+        fake.plan(new FakePlan.Charge(Duration.ofSeconds(5)));
+        gateway.withNote("cart 17").createCardPayment(payment("4000000000002016"));
+        RecoveryPolicy policy = new RecoveryPolicy(Duration.ofSeconds(10), Duration.ofSeconds(15));
+        assertEquals(1, gateway.deliverUnfinished(policy, entry -> delivered.add(entry.getNote())).getDelivered());
+        gateway.withNote("cart 18").createCardPayment(payment("4000000000002016"));
+        var summary = fake.getFuture().withJournal(journal).deliverUnfinished(entry -> delivered.add(entry.getNote())).join();
+        assertEquals(List.of(), summary.getLeftOpen());
+        assertEquals(List.of("cart 17", "cart 18"), delivered);
+    }
+
+    @Test
     void aWorkerFollowsWhatIsBegunLater(@TempDir Path folder) throws Exception {
         FakeGateway fake = new FakeGateway();
         Journal journal = Journal.open(folder);

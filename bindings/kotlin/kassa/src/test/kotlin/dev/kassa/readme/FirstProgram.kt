@@ -13,13 +13,10 @@ suspend fun main() = Gateway(GatewayConfig.fromEnvironment(), Journal.open(Path(
             gateway.confirmMbankPayment(created.payment, otp = readln())
             break
         } catch (error: PaymentException.Refused) { println(error.message) } // such as a mistyped code: nothing was paid
-    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, recover() asks the gateway
+    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, deliverUnfinished asks the gateway
     // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
-    gateway.recover(RecoveryPolicy(deadline = 15.seconds)).collect { recovered ->
-        if (recovered is Recovered.Payment && recovered.entry.state == JournalState.CHARGED) {
-            println("paid: deliver ${recovered.entry.note}") // the only reason to ship
-            gateway.finish(recovered.entry)
-        } else println("not paid, or for a person: $recovered")
+    val summary = gateway.deliverUnfinished(RecoveryPolicy(deadline = 15.seconds)) { entry ->
+        println("paid: deliver ${entry.note}") // the only reason to ship; its entry is finished afterwards
     }
-    gateway.unfinished().collect { println("not paid yet, or for a person; the next run asks again: $it") }
+    println(summary) // what is left open is for the next run, or for a person
 }

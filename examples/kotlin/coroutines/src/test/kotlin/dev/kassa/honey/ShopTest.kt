@@ -47,7 +47,7 @@ class ShopTest {
         assertEquals(422, shop.confirm("order-1", "no code").status)
         assertEquals("waiting", shop.state("order-1").body)
         assertEquals(200, shop.confirm("order-1", fake.otp).status)
-        waitUntil { shop.state("order-1").body == "delivered" } // the worker asked
+        waitUntil { shop.state("order-1").body == "delivered" } // the worker queried it
 
         stop.stop()
         assertEquals(0, worker.await().undecided.size)

@@ -43,7 +43,7 @@ class PaymentsTest {
         assertEquals(422, browser.post("/orders/order-1/code?code=wrong").statusCode());
         assertEquals("waiting", browser.get("/orders/order-1"));
         assertEquals(200, browser.post("/orders/order-1/code?code=" + FAKE.getOtp()).statusCode());
-        browser.waitUntilDelivered("order-1"); // the worker asked
+        browser.waitUntilDelivered("order-1"); // the worker queried it
     }
 
     @Test
