@@ -33,7 +33,7 @@
 //!
 //! # The feature `serde`
 //!
-//! Off unless asked for. With it answers, errors, verdicts, references, reports, callbacks, redirects, violations, advice
+//! Off by default. With it answers, errors, verdicts, references, reports, callbacks, redirects, violations, advice
 //! and [`PollPolicy`] are `Serialize` and `Deserialize`, as the conformance vectors write them
 //! (`tests/conformance/README.md#canonical-form`), without what methods say:
 //!
@@ -44,7 +44,7 @@
 //!
 //! What parsing refuses is not read: a transaction of a payment that is no QR payment's, a page that is not https, a
 //! picture that is damaged. Whether a value is true, nobody checks: read it only from where you put it yourself, and
-//! ask the gateway again before you ship.
+//! query the gateway again before you ship.
 //!
 //! What holds a secret cannot be written: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`],
 //! [`GatewayConfig`] and [`Proxy`] are neither.

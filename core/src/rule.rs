@@ -31,7 +31,7 @@ pub enum Rule {
     IpAddress,
     /// The value must be one of a few.
     OneOf,
-    /// The check digit of the card number is wrong. Checked only where the configuration asks for it.
+    /// The check digit of the card number is wrong. Checked only where the configuration requires it.
     Luhn,
     /// The text does not have the form that is needed.
     Format,

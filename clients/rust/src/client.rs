@@ -325,7 +325,7 @@ impl EventHistory {
         Self { limit, ..self }
     }
 
-    /// Does not end with the last event, but asks again after each interval (5 seconds are usual), until it is dropped. While the
+    /// Does not end with the last event, but polls again after each interval (5 seconds are usual), until it is dropped. While the
     /// server cannot be reached or fails (5xx) it waits, and logs a warning (`tracing`).
     #[must_use]
     pub fn follow(self, interval: Duration) -> Self {

@@ -141,7 +141,7 @@ impl MerchantServer<'_> {
         self.call(Method::GET, "v1/checkout".into(), query, None, waits).await
     }
 
-    /// Asks the server to ask the gateway now.
+    /// Makes the server query the gateway now.
     pub(super) async fn check(&self) -> CallResult<serde::de::IgnoredAny> {
         self.call(Method::POST, "v1/checkout/check".into(), None, None, Duration::ZERO).await
     }

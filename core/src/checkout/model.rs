@@ -45,7 +45,7 @@ pub(super) struct Model {
     pub(super) is_token_renewed: bool,
 }
 
-/// What the payer asks for.
+/// What the payer requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Pay(PaymentMethod),

@@ -47,7 +47,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
                 shared.token_taken();
                 let is_news = shared.change(|model| model.seen(view));
                 if shared.known(Model::is_in_trouble) {
-                    // The token opens another checkout. Asked without a long poll, the server would answer that again at once.
+                    // The token opens another checkout. Queried without a long poll, the server would answer that again at once.
                     shared.pause(&mut backoff, None, &shared.wake_follower).await;
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Configuration: where the gateway or the merchant's server is, who asks, and what its responses are called.
+//! Configuration: where the gateway or the merchant's server is, the client's credentials, and what the responses are called.
 
 pub(crate) mod dialect;
 pub(crate) mod endpoint;

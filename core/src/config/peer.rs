@@ -12,7 +12,7 @@ pub(crate) struct Peer<'a> {
     pub(crate) name: &'static str,
     /// The base address, which ends in a slash.
     pub(crate) base_url: Url,
-    /// Login and password for HTTP Basic authentication, as a header carries them; nothing where each request says who asks.
+    /// Login and password for HTTP Basic authentication, as a header carries them; nothing where each request has its own credentials.
     pub(crate) basic_token: Option<Secret>,
     pub(crate) way: &'a Way,
     pub(crate) extra_root_certificates: &'a [String],

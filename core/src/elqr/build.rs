@@ -87,7 +87,7 @@ fn yes_or_no(yes: bool) -> &'static str {
     if yes { YES } else { NO }
 }
 
-/// What the format asks for beside what each value must be.
+/// What the format requires beside what each value must be.
 fn check(elqr: &Elqr, checks: &mut Checks) {
     if !elqr.checksum_ok {
         let sentence = "is false: the code was damaged or changed, and would get a right checksum";

@@ -44,7 +44,7 @@ pub struct ElqrField {
 ///
 /// The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it.
 /// [`parse`](Self::parse) reads a text, [`text`](Self::text) writes one, and [`check`](Self::check) says whether the
-/// code asks the payer for the right amount.
+/// code is for the right amount.
 ///
 /// ```
 /// use kassa::{Elqr, ElqrKind};
@@ -159,7 +159,7 @@ impl Elqr {
         build::text(self)
     }
 
-    /// Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
+    /// Whether the code is for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
     /// amount is this one. Where [`amount_editable`](Self::amount_editable) is true, the payer may still pay another one.
     ///
     /// # Errors

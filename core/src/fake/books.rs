@@ -173,7 +173,7 @@ fn moment(passed: Duration) -> String {
     format!("{}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}", date.year(), date.day())
 }
 
-// What a test sees of the fake gateway's books, and what it can ask of it.
+// What a test sees of the fake gateway's books, and what it can request of it.
 
 /// A payment in the books of a [`FakeGateway`](crate::FakeGateway).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -265,7 +265,7 @@ pub enum FakeFault {
     /// The gateway takes no more requests now (HTTP 429):
     /// [`PaymentError::Unavailable`](crate::PaymentError::Unavailable) with `retry_after`.
     TooManyRequests {
-        /// When to ask again.
+        /// When to retry.
         retry_after: Duration,
     },
 }

@@ -1,5 +1,5 @@
 //! Logging: hands the core's events to the logging of another language, to a sink as they come, or later when they are
-//! asked for.
+//! requested.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -30,21 +30,21 @@ macro_rules! export_fallible {
 }
 
 export_fallible!(CardPayment {
-    /// What to store before sending, so that the payment can be asked about whatever happens.
+    /// What to store before sending, so that the payment can be queried whatever happens.
     "payment_ref" exported_payment_ref: PaymentRef = |payment| payment.payment_ref();
     /// What is worth a second look before sending. It blocks nothing.
     "advice" exported_advice: Vec<Advice> = |payment| payment.advice();
 });
 
 export_fallible!(MegapayPayment {
-    /// What to store before sending, so that the payment can be asked about whatever happens.
+    /// What to store before sending, so that the payment can be queried whatever happens.
     "payment_ref" exported_payment_ref: PaymentRef = |payment| payment.payment_ref();
     /// What is worth a second look before sending. It blocks nothing.
     "advice" exported_advice: Vec<Advice> = |payment| payment.advice();
 });
 
 export_fallible!(PayForm {
-    /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
+    /// What to store before sending: what was requested. The payer chooses how to pay, so the payment has no number until
     /// a callback or a return claims one.
     "payment_ref" exported_payment_ref: PaymentRef = |form| form.payment_ref();
     /// What is worth a second look before sending. It blocks nothing.
@@ -56,9 +56,9 @@ export_fallible!(Callback {
     /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
     /// same payment may look the same and tell of something new, so treat every such callback as a new one.
     "dedup_key" exported_dedup_key: Option<String> = |callback| callback.dedup_key();
-    /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
-    /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
-    /// of it ever says that it was charged: ask with the reference that was made at the sale.
+    /// What to query the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
+    /// callback has no number to query by. **Its number is only claimed**, and what was requested is not known, so no check
+    /// of it ever says that it was charged: query with the reference that was made at the sale.
     "payment_ref" exported_payment_ref: Option<PaymentRef> = |callback| callback.payment_ref();
 });
 
@@ -75,7 +75,7 @@ impl Callback {
 export_fallible!(PaymentRef {
     /// The short text form, which is meant to be stored as it is.
     "as_text" exported_as_text: String = |payment| payment.to_string();
-    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
+    /// True where there is something to query the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
     "can_be_checked" exported_can_be_checked: bool = |payment| payment.can_be_checked();
 });
@@ -113,7 +113,7 @@ export_fallible!(QrData {
 });
 
 export_fallible!(Verdict {
-    /// True where the money was taken, and nothing contradicts what was asked for.
+    /// True where the money was taken, and nothing contradicts the request.
     "is_charged" exported_is_charged: bool = |verdict| verdict.is_charged();
 });
 
@@ -131,7 +131,7 @@ export_fallible!(PaymentError {
 // Constructors of payment references, as functions: records have none in the generated code. What takes or holds an amount is fallible,
 // because other languages can put a number into it that is none here.
 
-/// A card payment, by the merchant's order number, with what was asked for.
+/// A card payment, by the merchant's order number, with the requested amount.
 #[uniffi::export]
 fn card_payment_ref(order_number: String, amount: Decimal, currency: String) -> Result<PaymentRef, PaymentError> {
     Ok(PaymentRef::card(order_number, amount, currency))
@@ -176,7 +176,7 @@ impl PaymentRef {
     }
 
     /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
-    /// each one is asked. One payment pays for one order: accept a claimed number only once.
+    /// each one is queried. One payment pays for one order: accept a claimed number only once.
     #[uniffi::method(name = "with_claimed_number")]
     fn and_claimed_number(&self, order_number: String, provider: Option<Provider>) -> Result<Self, PaymentError> {
         Ok(self.clone().with_claimed_number(order_number, provider))

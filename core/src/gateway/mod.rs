@@ -49,7 +49,7 @@ use crate::{
 /// one.
 ///
 /// **Cancellation: dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is
-/// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller asks about it
+/// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller queries it
 /// with the [`PaymentRef`] that was stored before.
 ///
 /// ```
@@ -101,7 +101,7 @@ impl Gateway {
         Self::over(transport, config)
     }
 
-    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
+    /// Queries the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
     /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
     ///
@@ -137,7 +137,7 @@ impl Gateway {
 impl Gateway {
     /// Creates a card payment. **Moves money**; sent at most once.
     ///
-    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the
+    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then query the
     /// status.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Gateway {
         self.engine.execute(form).await
     }
 
-    /// Asks for the status of a payment by the **merchant's** order number and the provider.
+    /// Queries the status of a payment by the **merchant's** order number and the provider.
     ///
     /// # Errors
     /// As for [`payment_status`](Self::payment_status).
@@ -235,7 +235,7 @@ impl Gateway {
         self.engine.execute(QrDataRequest(payment)).await
     }
 
-    /// Asks for the status of a QR payment by its transaction id.
+    /// Queries the status of a QR payment by its transaction id.
     ///
     /// # Errors
     /// As for [`payment_status`](Self::payment_status).
@@ -249,7 +249,7 @@ impl Gateway {
     /// the payment's numbers, and by the next one if that query is refused or its answer not understood.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the reference has nothing to ask with; otherwise as for
+    /// [`PaymentError::Invalid`] where the reference has nothing to query with; otherwise as for
     /// [`payment_status`](Self::payment_status). None of them says anything about the payment.
     pub async fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         check::check(&self.engine, payment, self.engine.limits()).await
@@ -270,7 +270,7 @@ impl Gateway {
         verify::verify_callback(&self.engine, callback, payment).await
     }
 
-    /// Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes
+    /// Verifies that a payment is made when its payer comes back: queries the gateway. **A return is only a hint**: it passes
     /// through the payer's browser. For a pay-form, its order number is taken as a claim, as
     /// [`verify_callback`](Self::verify_callback) takes a callback's.
     ///
@@ -307,7 +307,7 @@ impl Gateway {
 
     /// The same, and waits for so long at most: true where every payment has its response. **A payment that has none goes on while
     /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
-    /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
+    /// without a journal, query with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
     ///
     /// ```
     /// # use kassa::{Credentials, Gateway, GatewayConfig};
@@ -330,7 +330,7 @@ impl Gateway {
     /// until the watch is awaited.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
+    /// [`PaymentError::Invalid`] where the reference has nothing to query with.
     pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
         StatusWatch::new(self.engine.clone(), payment, policy)
     }

@@ -27,8 +27,8 @@ pub struct JournalEntry {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub is_finished: bool,
     /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
-    /// payment's; of a mismatch the fields that differ from what was
-    /// asked for, such as `amount, currency`. At most 256 characters.
+    /// payment's; of a mismatch the fields that differ from the
+    /// request, such as `amount, currency`. At most 256 characters.
     pub reason: Option<String>,
     /// The gateway's code in the response to its creation, where there was one.
     pub code: Option<String>,
@@ -46,9 +46,9 @@ pub struct JournalEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalState {
-    /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask.
+    /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: query it.
     Unknown,
-    /// The gateway accepted it. Ask for its end.
+    /// The gateway accepted it. Query its status until it is final.
     Pending,
     /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
     Charged,

@@ -131,7 +131,7 @@ fn confirmation_after_rejection_is_sent_once() {
     assert!(journal.begin_confirmation(&payment).is_err(), "it was accepted");
 }
 
-/// What one asks with does not change what was sent.
+/// What one queries with does not change what was sent.
 #[test]
 fn report_of_different_request_is_not_recorded() {
     let journal = journal(&MemoryDisk::default());
@@ -420,7 +420,7 @@ fn of_two_who_claim_a_number_at_once_one_has_it() {
     }
 }
 
-/// A payer may be declined and try again, so the number that was claimed last is asked about, until one has paid.
+/// A payer may be declined and try again, so the number that was claimed last is queried, until one has paid.
 #[test]
 fn latest_claim_is_queried_until_one_is_charged() {
     let journal = journal(&MemoryDisk::default());

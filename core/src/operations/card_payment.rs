@@ -227,7 +227,7 @@ pub enum NextStep {
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::response::page::read_payer_page"))]
         url: String,
     },
-    /// Nothing to confirm. Ask for the status: only a status query decides a payment.
+    /// Nothing to confirm. Query the status: only a status query decides a payment.
     #[non_exhaustive]
     CheckStatus {
         /// The word that the create response showed, such as `Success`.

@@ -93,12 +93,12 @@ pub(crate) enum Kind<O> {
     Confirms(fn(&O) -> PaymentRef),
     /// It creates a pay-form or a QR code. The journal records it before the caller gets it: nobody can pay it before.
     Creates,
-    /// It only asks.
+    /// It only queries.
     Asks,
 }
 
 impl<O> Kind<O> {
-    /// Whether it only asks.
+    /// Whether it only queries.
     pub(crate) fn is_query(&self) -> bool {
         matches!(self, Self::Asks)
     }
@@ -119,7 +119,7 @@ pub(crate) enum Effect {
     MovesMoney(PaymentRef),
     /// It makes a pay-form or a QR code: no money moves by it. Sent once.
     Creates,
-    /// It only asks, which is idempotent. Sent again where that may help.
+    /// It only queries, which is idempotent. Sent again where that may help.
     Asks,
 }
 

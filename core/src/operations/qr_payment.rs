@@ -19,7 +19,7 @@ use crate::{
 ///
 /// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your
 /// own into the query of `callback_url`**, store [`payment_ref`](Self::payment_ref) under it and verify the callback with
-/// that; or ask for the data instead ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with
+/// that; or request the data instead ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with
 /// [`QrCode`](crate::QrCode).
 ///
 /// ```
@@ -92,7 +92,7 @@ impl QrPayment {
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl QrPayment {
     /// What to store before sending: the requested amount. Only the response to
-    /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to ask with.
+    /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to query with.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::qr(self.sum_tyiyn) }
     }

@@ -31,7 +31,7 @@ use crate::{
 /// assert_eq!(stored.parse::<PaymentRef>().unwrap(), payment);
 /// ```
 ///
-/// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) ask by the transaction for
+/// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) query by the transaction for
 /// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. If a
 /// final status queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's
 /// number. What the gateway reports is compared with the amount and the currency here.
@@ -69,7 +69,7 @@ pub struct PaymentRef {
     /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
     /// by: that of a pay-form or of a QR code. The gateway never sees it.
     pub entry_id: Option<String>,
-    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount
+    /// True where the transaction of a QR payment was taken from the code itself, which was checked to request the amount
     /// before it was handed on. Only the answer of [`create_qr_data`](crate::Gateway::create_qr_data) says so. **A charge
     /// that is reported without an amount counts only for such a payment.**
     #[cfg_attr(feature = "uniffi", uniffi(default = false))]
@@ -176,7 +176,7 @@ impl PaymentRef {
     }
 
     /// Whether another reference is of the same request: by its entry, or by the merchant's own numbers; and what was
-    /// asked for.
+    /// requested.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
         let requested = |payment: &Self| (payment.kind, payment.amount, payment.currency.clone());
         let is_named_alike = match (&self.entry_id, &other.entry_id) {
@@ -229,7 +229,7 @@ impl PaymentRef {
     }
 }
 
-// Status queries of a payment: by which of its numbers the gateway is queried (`docs/outcomes.md#asking-again`).
+// Status queries of a payment: by which of its numbers the gateway is queried (`docs/outcomes.md#status-queries`).
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatusQuery {
@@ -276,7 +276,7 @@ fn providers(payment: &PaymentRef) -> Vec<Provider> {
 }
 
 impl PaymentRef {
-    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
+    /// True where there is something to query the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
     pub fn can_be_checked(&self) -> bool {
         !StatusQuery::all_for(self).is_empty()

@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) struct Limits {
     pub(crate) deadline: Duration,
     pub(crate) retries: u32,
-    /// Whether a query has a task of its own, as payments always have: for callers that ask much at once and hand on what
+    /// Whether a query has a task of its own, as payments always have: for callers that send many queries at once and hand on what
     /// came first. A query in the caller's task would stand still meanwhile, and its deadline pass.
     pub(crate) detached: bool,
 }
@@ -125,7 +125,7 @@ impl Attempts {
     /// two threads that wake one another (`docs/adr/0002-runtime-and-boundary.md`).
     ///
     /// Nothing where the HTTP client panicked, as it does in a runtime without I/O or without timers: the query is to be sent
-    /// elsewhere, and so is whatever that runtime asks later.
+    /// elsewhere, and so is whatever that runtime queries later.
     pub(super) async fn run_in_place(&self) -> Option<Result<Response, Failure>> {
         let mut running = pin!(self.run());
         let result = poll_fn(|cx| {

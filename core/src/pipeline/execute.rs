@@ -80,7 +80,7 @@ impl Engine {
         })
     }
 
-    /// Asks the gateway about a payment by one of its numbers.
+    /// Queries the status of a payment by one of its numbers.
     pub(crate) async fn ask(&self, query: &StatusQuery, limits: Limits) -> Result<ParsedStatus, CallError> {
         match query {
             StatusQuery::GatewayNumber(number) => {

@@ -50,7 +50,7 @@ pub(crate) fn again(effect: &Effect, result: &Result<Response, Failure>) -> Agai
 pub(crate) struct CallError {
     pub(crate) error: PaymentError,
     /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or in
-    /// its envelope with 400, 404, 410 or 422. For a query: it does not know what it was asked about.
+    /// its envelope with 400, 404, 410 or 422. For a query: it does not know what was queried.
     pub(crate) is_definitive: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn not_sent(effect: Effect, not_held: BeginError) -> PaymentError {
     }
 }
 
-/// What this call asked for, and not what was asked for under its number before: whoever watches that must not take the
+/// What this call requested, and not what was requested under its number before: whoever watches that must not take the
 /// charge of another amount for its own. The gateway's numbers are those of the first where both are the same request.
 fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef {
     let mut own = own;
@@ -200,8 +200,8 @@ fn has_indeterminate_code(reader: &ResponseReader<'_>) -> bool {
     reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
-/// Only statuses that say that something is not there, or not to be asked for so. A conflict, a proxy's demand or a refusal
-/// of the request's form (405, 407, 409, 414 and the like) is no answer to what was asked, and many a proxy writes a code.
+/// Only statuses that say that something is not there, or cannot be requested like this. A conflict, a proxy's demand or a refusal
+/// of the request's form (405, 407, 409, 414 and the like) is no answer to what was requested, and many a proxy writes a code.
 fn is_definitive(meaning: &Meaning, status: u16, reader: &ResponseReader<'_>) -> bool {
     let says_no = matches!(status, 400 | 404 | 410 | 422) && matches!(meaning, Meaning::Refused);
     reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_indeterminate_code(reader)
@@ -251,7 +251,7 @@ impl<'a> Exchange<'a> {
         CallError { error: self.error(meaning), is_definitive }
     }
 
-    /// What to ask about afterwards may know more numbers now. Those in a response about another payment would lead to that one.
+    /// What to query afterwards may know more numbers now. Those in a response about another payment would lead to that one.
     fn with_numbers(&self, mut failed: CallError, enrich: impl FnOnce(PaymentRef) -> PaymentRef) -> CallError {
         if self.mismatches.is_empty()
             && let PaymentError::OutcomeUnknown { payment, .. } = &mut failed.error

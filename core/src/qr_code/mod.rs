@@ -15,10 +15,10 @@ use qrcode::{
 
 use crate::{error::PaymentError, violation::Rule};
 
-/// The quiet zone: the light border that the standard asks for, in modules.
+/// The quiet zone: the light border that the standard requires, in modules.
 const QUIET_ZONE: usize = 4;
 
-/// The side of a picture unless another is asked for, in pixels: that of the gateway's own.
+/// The side of a picture unless another is requested, in pixels: that of the gateway's own.
 pub const QR_PNG_SIDE: u32 = 400;
 
 /// Limit on a picture's size: a larger one is of no use, and costs memory.

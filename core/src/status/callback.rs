@@ -21,7 +21,7 @@ use crate::{
 /// A notification (webhook) that the gateway sends to the merchant when the status of a payment changes.
 ///
 /// **It is a hint**: the interface shows no signature (`docs/interface.md#what-is-not-shown`), so anybody can send one,
-/// and it can come late, twice or never. Ask the gateway with
+/// and it can come late, twice or never. Query the gateway with
 /// [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
 ///
 /// ```
@@ -136,8 +136,8 @@ impl Callback {
     }
 
     /// A reference of the payment, for a merchant who has stored nothing; nothing for a QR payment, whose
-    /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
-    /// of it is ever [`Charged`](crate::Verdict::Charged): ask with the reference that was made at the sale.
+    /// callback has no number to query by. **Its number is only claimed**, and what was requested is not known, so no check
+    /// of it is ever [`Charged`](crate::Verdict::Charged): query with the reference that was made at the sale.
     pub fn payment_ref(&self) -> Option<PaymentRef> {
         // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
         if self.requisite.is_some() {

@@ -131,7 +131,7 @@ impl CallbackKey {
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where there is no parameter `kassa` or more than one, and where it was not signed by
-    /// this key as a callback URL. Answer such a call with an HTTP error, and ask the gateway nothing.
+    /// this key as a callback URL. Answer such a call with an HTTP error, and send the gateway no query.
     pub fn read_callback_url(&self, called: &str) -> Result<PaymentRef, PaymentError> {
         self.read(called, Purpose::Callback)
     }

@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// A request to the gateway and its response, as a program recorded them: the input of [`judge`](Self::judge). It is for tools that
-/// try a dialect on what a gateway has answered before. **Use it for no decision about money**: ask the gateway.
+/// try a dialect on what a gateway has answered before. **Use it for no decision about money**: query the gateway.
 ///
 /// ```
 /// use kassa::{Dialect, PaymentRef, RecordedExchange, RecordedOutcome, Verdict};
@@ -110,7 +110,7 @@ impl RecordedExchange {
         self.request.number.as_deref()
     }
 
-    /// The payment that the request creates, as it was asked for. A confirmation's has no amount. Nothing for a status query.
+    /// The payment that the request creates, as it was requested. A confirmation's has no amount. Nothing for a status query.
     pub fn payment(&self) -> Option<&PaymentRef> {
         self.request.payment.as_ref().filter(|_| !self.is_status_query())
     }
@@ -126,7 +126,7 @@ impl RecordedExchange {
         if self.is_status_query() {
             return judging.status(self.endpoint(), payment.or(own), dialect);
         }
-        // What was asked for is in the request itself, except for a confirmation.
+        // What was requested is in the request itself, except for a confirmation.
         let known = if self.endpoint() == "mbank_confirm" { payment.or(own) } else { own.or(payment) };
         match known {
             Some(payment) => judging.creation(self.endpoint(), payment),

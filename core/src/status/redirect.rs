@@ -6,8 +6,8 @@ use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
-/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The gateway decides: ask it with
-/// [`Gateway::verify_return`](crate::Gateway::verify_return), or make a watch that is running ask at once
+/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The gateway decides: query it with
+/// [`Gateway::verify_return`](crate::Gateway::verify_return), or make a watch that is running query at once
 /// ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
 ///
 /// ```

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(crate) trait StatusSource: Send + Sync {
-    /// Asks once, for so long at most.
+    /// Queries once, for so long at most.
     fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
 
     /// Why no question can be answered any more.

@@ -13,10 +13,10 @@ use crate::{
     response::reader::ParsedStatus,
 };
 
-/// What the gateway says about a payment, compared with what was asked for. **Only [`Charged`](Self::Charged) is a
+/// What the gateway says about a payment, compared with what was requested. **Only [`Charged`](Self::Charged) is a
 /// reason to ship.**
 ///
-/// It is the same, made in the same place, whether a payment is asked about once ([`Gateway::check`](crate::Gateway::check)),
+/// It is the same, made in the same place, whether a payment is queried once ([`Gateway::check`](crate::Gateway::check)),
 /// until it ends ([`Gateway::watch`](crate::Gateway::watch)), or because of a callback or a return
 /// ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
 /// [`Gateway::verify_return`](crate::Gateway::verify_return)).
@@ -42,7 +42,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report
+    /// The money was taken, nothing contradicts the request, and something of the merchant's own ties the report
     /// to this payment: its number, or, where the number was only claimed, the amount.
     ///
     /// **One payment pays for one order**: remember the number of every payment that paid, of your own choice or claimed, and
@@ -53,9 +53,9 @@ pub enum Verdict {
         payment: Box<PaymentRef>,
         /// The gateway's own report.
         report: StatusReport,
-        /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And
+        /// The fields of the report that were there and are as they were requested: `orderNumber`, `amount`, `currency`. And
         /// `code.amount`, where the report of a QR payment has no amount: its transaction was taken from the code
-        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to ask for this amount before it
+        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to request this amount before it
         /// was shown.
         compared: Vec<String>,
     },
@@ -75,7 +75,7 @@ pub enum Verdict {
         /// The gateway's own report.
         report: StatusReport,
     },
-    /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act
+    /// The report, the callback or the return is about another order, amount or currency than was requested. Do not act
     /// on it; let a person look.
     #[non_exhaustive]
     Mismatch {
@@ -83,28 +83,28 @@ pub enum Verdict {
         payment: Box<PaymentRef>,
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
-        /// The gateway's own report, where it was asked.
+        /// The gateway's own report, where it was queried.
         report: Option<StatusReport>,
     },
-    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+    /// Nothing can be proved: there is nothing to query the gateway with, or what it says is not tied to this payment.
     #[non_exhaustive]
     Unverifiable {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// What is missing.
         why: String,
-        /// The gateway's own report, where it was asked.
+        /// The gateway's own report, where it was queried.
         report: Option<StatusReport>,
     },
 }
 
 impl Verdict {
-    /// True where the money was taken, and nothing contradicts what was asked for.
+    /// True where the money was taken, and nothing contradicts the request.
     pub fn is_charged(&self) -> bool {
         matches!(self, Self::Charged { .. })
     }
 
-    /// The gateway's own report, where it was asked.
+    /// The gateway's own report, where it was queried.
     pub fn report(&self) -> Option<&StatusReport> {
         match self {
             Self::Charged { report, .. } | Self::Rejected { report, .. } | Self::Pending { report, .. } => Some(report),

@@ -1,4 +1,4 @@
-//! Polling: asks for the status of a payment until it is final.
+//! Polling: queries the status of a payment until it is final.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -286,18 +286,18 @@ impl StatusWatch {
         self.shared.next(&mut progress).await
     }
 
-    /// Takes a report back that nobody came to take: the next one who asks gets it.
+    /// Takes a report back that nobody came to take: the next caller gets it.
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self, report: Result<WatchReport, PaymentError>) {
         self.shared.given_back.push(report);
     }
 
     /// The verdict that ended the watch; **nothing where it was cancelled**, which says nothing about the payment. It
-    /// asks on until then, and can be called again afterwards.
+    /// polls on until then, and can be called again afterwards.
     ///
     /// # Errors
     /// [`PaymentError::DeadlineExpired`] where the payment was still pending, [`PaymentError::Unauthorized`] and
-    /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None
+    /// [`PaymentError::Misconfigured`] where polling on is useless: three times in a row, or the gateway was closed. None
     /// of them says that the payment failed.
     pub async fn outcome(&self) -> Result<Option<Verdict>, PaymentError> {
         loop {
@@ -320,7 +320,7 @@ impl StatusWatch {
         self.shared.waiter.wake_by_ref();
     }
 
-    /// Stops asking. [`next`](Self::next) and [`outcome`](Self::outcome) are then empty, unless the watch had ended
+    /// Stops polling. [`next`](Self::next) and [`outcome`](Self::outcome) are then empty, unless the watch had ended
     /// before.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);

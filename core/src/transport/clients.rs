@@ -83,7 +83,7 @@ impl Clients {
     }
 
     /// Notes that the calling task's runtime cannot drive connections: it was built without I/O or without timers, which
-    /// it cannot be asked beforehand.
+    /// cannot be detected beforehand.
     pub(super) fn cannot_be_driven_here(&self) {
         if let Ok(current) = Handle::try_current() {
             self.keep(&current, None);

@@ -39,8 +39,8 @@ use crate::{
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// The longest `Retry-After` that is believed. One response that names an hour must not stop the questions about all payments for so
-/// long: whoever asks after a minute finds out whether it still holds.
+/// The longest `Retry-After` that is believed. One response that names an hour must not stop the queries of all payments for so
+/// long: a query after a minute finds out whether it still holds.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct HttpTransport {

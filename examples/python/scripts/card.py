@@ -25,7 +25,7 @@ with kassa.Gateway.from_environment() as gateway:
         if isinstance(created.next_step, kassa.OpenConfirmation):
             print("open:", created.next_step.url, flush=True)  # the payer confirms it there
     except kassa.OutcomeUnknown as error:
-        print(error)  # it may have been charged: never send it again, ask
+        print(error)  # it may have been charged: query it, and never send it again
     match gateway.watch(payment.payment_ref()).outcome():
         case kassa.Charged():
             print("paid")

@@ -20,7 +20,7 @@ with kassa.Gateway.from_environment() as gateway:
         else:
             raise SystemExit(f"not paid: {gateway.check(created.payment).kind}")
     except kassa.OutcomeUnknown as error:
-        print(error)  # it may have been charged: never send it again, ask
+        print(error)  # it may have been charged: query it, and never send it again
     match gateway.watch(payment.payment_ref()).outcome():
         case kassa.Charged():
             print("paid")

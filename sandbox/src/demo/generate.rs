@@ -9,7 +9,7 @@ use crate::{
     redact::card_numbers,
 };
 
-/// How long after the last change a shop asks for the status.
+/// How long after the last change a shop queries the status.
 pub(super) const ASKED_AFTER: i64 = 10_000;
 const DAYS: i64 = 90;
 const HOUR: i64 = 3_600_000;
@@ -173,7 +173,7 @@ impl Generator {
             changes,
             reason,
             callback: match self.weighted(&[4, 890, 60, 4]) {
-                // Cards and pay-forms ask for one.
+                // Cards and pay-forms require one.
                 0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Megapay | PaymentKind::Qr) => {
                     CallbackOutcome::None
                 }

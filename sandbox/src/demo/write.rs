@@ -232,7 +232,7 @@ impl ExchangeWriter<'_> {
                 let fields = [("orderNumber", text(&payment.order_number)), ("provider", text(provider.as_str()))];
                 self.exchange(at, EndpointName::GetStatus, &object(&fields), response)
             }
-            // Without a provider there is nothing to ask by.
+            // Without a provider there is nothing to query by.
             (_, None) => Ok(()),
         }
     }

@@ -127,9 +127,9 @@ pub(super) struct Payment {
     pub(super) created_by: Option<Endpoint>,
     /// The merchant's number.
     pub(super) own: Option<String>,
-    /// By which `payment_status` asked about it, if that is not the merchant's own.
+    /// By which `payment_status` queried it, if that is not the merchant's own.
     pub(super) gateway: Option<String>,
-    /// By which `qr_status` asked about it.
+    /// By which `qr_status` queried it.
     pub(super) transaction: Option<String>,
     /// In som, as it was requested.
     pub(super) amount: Option<Decimal>,

@@ -114,7 +114,7 @@ struct Callback {
     answers: Vec<Answer>,
 }
 
-/// Operations that ask for the same credentials.
+/// Operations that require the same credentials.
 struct Group {
     id: &'static str,
     name: &'static str,

@@ -98,7 +98,7 @@ struct OfferGroup {
 
 /// A test payer that fills the form.
 struct Offer {
-    /// What a browser without scripts asks for.
+    /// What a browser without scripts requests.
     key: String,
     label: String,
     /// How it ends, and how good that is.

@@ -15,7 +15,7 @@ const SHORTEST_IN_TEXT: usize = 6;
 pub(super) enum EventKind {
     /// Creates the payment or changes it: each has its turn.
     Action,
-    /// Asks about it.
+    /// Queries it.
     Query,
     /// Notifies the merchant of it.
     Callback {
@@ -144,7 +144,7 @@ impl RecordedPayment {
                 let mut answers: Vec<&str> =
                     payment.with_key(&event.key, is_callback).map(|event| event.answer.as_str()).collect();
                 if event.kind != EventKind::Action {
-                    // How often a client asked is its own matter.
+                    // How often a client queried is its own matter.
                     answers.dedup();
                 }
                 answers
@@ -234,7 +234,7 @@ fn is_accepted(exchange: &Exchange) -> bool {
     exchange.response.as_ref().is_some_and(|response| (200..300).contains(&response.status))
 }
 
-/// Whether a request only asks: a GET, or a path that ends with a status.
+/// Whether a request only queries: a GET, or a path that ends with a status.
 fn is_query(exchange: &Exchange) -> bool {
     let last = path(&exchange.request.target).rsplit('/').next().unwrap_or_default();
     matches!(exchange.request.method.as_str(), "GET" | "HEAD") || last.to_ascii_lowercase().contains("status")

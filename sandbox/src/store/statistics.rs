@@ -116,7 +116,7 @@ pub(crate) struct PaymentGroup {
     pub(crate) took: i64,
 }
 
-/// Payments by everything an analysis asks for, registered on a day or later.
+/// Payments by everything an analysis needs, registered on a day or later.
 pub(crate) fn payment_groups(connection: &Connection, first_day: i64) -> Result<Vec<PaymentGroup>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, NULLIF(provider, '') AS provider, status, NULLIF(reject_reason, '') AS reject_reason, currency,

@@ -61,7 +61,7 @@ impl Offer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewCheckout {
-    /// The shop's own reference, at most 64 characters. Asked for twice with the same content, it gives the same checkout.
+    /// The shop's own reference, at most 64 characters. Requested twice with the same content, it gives the same checkout.
     pub reference: String,
     /// The amount in KGS, at least 1, with at most two decimals.
     pub amount: Decimal,
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// The content is the same, whatever the server can verify by the time that it is asked for again.
+    /// The content is the same, whatever the server can verify by the time that it is requested again.
     #[test]
     fn unverifiable_pay_form_needs_request() {
         let by_name = wanted().with_methods([Method::PayForm]);

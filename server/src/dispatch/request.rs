@@ -223,7 +223,7 @@ fn for_code(reference: PaymentRef, terms: WalletTerms) -> SendResult {
     SendResult::Accepted { reference, page_url: None, qr_text: None, terms }
 }
 
-/// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person decide it.
+/// Without a transaction the code cannot be queried: its callback, whose address is this payment's own, and a person decide it.
 /// Without a text there is nothing to show, and so nothing to pay.
 fn code_to_show(made: QrData) -> SendResult {
     match made.payload {

@@ -1,4 +1,4 @@
-//! The language of a page: the one that was picked on it, else the best one that the browser asks for (content negotiation); and
+//! The language of a page: the one that was picked on it, else the best one that the browser requests (content negotiation); and
 //! amounts and moments, as people write them in each language, by the clock of Bishkek.
 
 use axum::http::{HeaderMap, header};

@@ -10,7 +10,7 @@ const RECOVERY: Millis = 60_000;
 /// For how long after trouble it does not recover, unless the gateway answers sooner (half-open circuit breaker). One that lets
 /// everything time out says so once in 30 s: in between the rate would be back.
 const UNHEARD_FOR: Millis = 60_000;
-/// The longest stop that the gateway can ask for: one response that names an hour must not stop everything for so long.
+/// The longest stop that the gateway can request: one response that names an hour must not stop everything for so long.
 pub const LONGEST_STOP: Millis = 60_000;
 /// After a stop, so long after one question another one tries, where the first one was not answered.
 const TRIES_EVERY: Millis = 30_000;

@@ -10,7 +10,7 @@ mod simulation;
 use crate::values::Millis;
 
 // A database clock that is set back. Times that were stored before are then too far ahead: a payment that was due in ten seconds
-// would be asked about hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
+// would be queried hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
 // ahead are moved back by the difference.
 
 /// The interval at which the time is stored, and the least step back of the clock that moves stored times.

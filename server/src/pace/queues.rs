@@ -45,7 +45,7 @@ pub fn requests_of(method: Method) -> u32 {
     if method == Method::PayForm { 3 } else { 1 }
 }
 
-/// The queue to ask of next, among those that are ready. Each class has its turns, and in each class each method.
+/// The queue to poll next, among those that are ready. Each class has its turns, and in each class each method.
 pub fn next_queue(turn: i64, is_ready: impl Fn(Queue) -> bool) -> Option<Queue> {
     let turn = usize::try_from(turn.unsigned_abs()).unwrap_or_default();
     let first = TURNS[turn % TURNS.len()];

@@ -13,7 +13,7 @@ use crate::values::{Method, Millis};
 /// and halving the rate for each would leave hardly any.
 const SHARE_OF_TROUBLE: usize = 10;
 
-/// Whether so many troubles among so many answers, which came together, are a reason to ask less.
+/// Whether so many troubles among so many answers, which came together, are a reason to query less.
 pub fn is_overload(troubles: usize, answers: usize) -> bool {
     troubles > 0 && troubles.saturating_mul(SHARE_OF_TROUBLE) >= answers
 }

@@ -23,7 +23,7 @@ pub(super) struct RequestContext {
     pub(super) links: Links,
     pub(super) query: Form,
     pub(super) form: Form,
-    /// Whoever asks for the head alone does nothing.
+    /// A request for the head alone does nothing.
     pub(super) is_head: bool,
 }
 

@@ -137,8 +137,8 @@ pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPa
     }
 }
 
-/// The payer says that it is paid, which is kept: the gateway is asked at once, and its answer is waited for a little, so that a page without
-/// scripts shows it.
+/// The payer says that it is paid, which is kept: the gateway is queried at once, and its answer is waited for a little, so that a page
+/// without scripts shows it.
 pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage> {
     let claimed = Screen::of(&context.view).payable_payment().map(|payment| payment.id.clone());
     claim(context, claimed.as_ref()).await

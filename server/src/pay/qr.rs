@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{screen::is_web, texts::Texts};
 
-/// The quiet zone that the standard asks for, in cells.
+/// The quiet zone that the standard requires, in cells.
 const QUIET: usize = 4;
 /// It fits into a phone of 360 pixels, beside the margins.
 const WIDEST: usize = 276;

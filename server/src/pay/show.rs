@@ -145,7 +145,7 @@ fn render_failed(problem: askama::Error) -> ErrorPage {
     ErrorPage::failed()
 }
 
-/// The query that asks for the other ways to pay.
+/// The query that requests the other ways to pay.
 pub(super) const OTHER_WAYS: &str = "others";
 
 /// The part of the page that changes.

@@ -165,7 +165,7 @@ const REPORTED: &str = " (reported: ";
 /// Longer values are cut.
 const LONGEST_VALUE: usize = 60;
 
-/// The values by which a report is compared with what was asked for, so that a person sees both.
+/// The values by which a report is compared with what was requested, so that a person sees both.
 fn values_of(report: &Option<StatusReport>) -> String {
     let Some(report) = report else { return String::new() };
     let amount = report.amount.map(|amount| amount.to_string());

@@ -62,7 +62,7 @@ pub struct Payment {
     pub failure: Option<Failure>,
     /// The number of one-time passwords that may still be tried.
     pub attempts_left: u32,
-    /// It has been open for three days, or may have been paid by a code that nobody can ask about, or a callback about such a code
+    /// It has been open for three days, or may have been paid by a code that cannot be queried, or a callback about such a code
     /// said what the dialect does not know: a person should look.
     pub is_stuck: bool,
     /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
@@ -71,7 +71,7 @@ pub struct Payment {
     pub is_replaced: bool,
     /// When it was written down.
     pub begun_at: Millis,
-    /// When its payer last said that they have paid, by coming back from the gateway's page or by asking for the result; or when a
+    /// When its payer last said that they have paid, by coming back from the gateway's page or by requesting the result; or when a
     /// callback said so. It proves nothing, but its payer is not asked to pay again.
     pub claimed_at: Option<Millis>,
     /// When the server learned of its charge: from the gateway's report, or from a person.

@@ -8,7 +8,7 @@ pub(super) struct Made {
     pub(super) what: String,
     pub(super) payment: PaymentRef,
     pub(super) state: MadeState,
-    /// The gateway reports it, or its response held what was asked for: so the request has succeeded.
+    /// The gateway reports it, or its response held what was requested: so the request has succeeded.
     pub(super) is_known: bool,
 }
 

@@ -33,7 +33,7 @@ pub enum ProbeStep {
     PayForm,
     /// Creates a QR code as the gateway's picture.
     QrImage,
-    /// Creates a QR code as data, and asks for its status.
+    /// Creates a QR code as data, and queries its status.
     Qr,
 }
 

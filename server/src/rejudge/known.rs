@@ -12,7 +12,7 @@ pub(super) struct KnownPayments(HashMap<String, Found>);
 
 enum Found {
     One(PaymentRef),
-    /// Two payments of one number that were asked for differently. Neither is taken for the other.
+    /// Two payments of one number that were requested differently. Neither is taken for the other.
     Several,
 }
 

@@ -32,7 +32,7 @@ impl Server {
         Ok(self.shared.storage.open_checkout(new).await?)
     }
 
-    /// A checkout that was opened while a method was taken is the same still, when its shop asks for it again.
+    /// A checkout that was opened while a method was taken is the same still, when its shop requests it again.
     async fn methods_taken_for(&self, wanted: &NewCheckout) -> Result<TakenMethods, ServerError> {
         let taken = self.shared.settings.taken_methods();
         let misses = |is_taken: bool, method| !is_taken && wanted.methods.contains(&method);

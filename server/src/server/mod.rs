@@ -136,7 +136,7 @@ impl Server {
     }
 
     /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not recorded
-    /// is asked about after the next start.
+    /// is queried after the next start.
     pub async fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.stop.notify_waiters();

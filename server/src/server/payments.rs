@@ -54,7 +54,7 @@ impl Server {
     }
 
     /// The same instead of another payment of the checkout's, whose payer typed somebody else's number, or has no app for its QR
-    /// code. **From the commit on that writes this one down, the other is not confirmed any more**, whoever asks for it, and it is
+    /// code. **From the commit on that writes this one down, the other is not confirmed any more**, whoever requests it, and it is
     /// followed to its end as before. Where it cannot be left, as a one-time password of it is on its way or was taken, nothing is
     /// begun.
     ///
@@ -306,7 +306,7 @@ impl Server {
         }
     }
 
-    /// Asks about all open payments of a checkout at once: its payer came back, or somebody looks.
+    /// Queries all open payments of a checkout at once: its payer came back, or somebody looks.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -314,7 +314,7 @@ impl Server {
         self.look(checkout, None).await
     }
 
-    /// The payer says that they have paid, by coming back from the gateway's page or by asking for the result: asks as
+    /// The payer says that they have paid, by coming back from the gateway's page or by requesting the result: queries as
     /// [`check_now`](Self::check_now) does, and keeps that they said so ([`Payment::claimed_at`]).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Whether the database takes writes: tried at most once a second, whoever asks, and however many do.
+//! Whether the database takes writes: tried at most once a second, however many callers check it.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

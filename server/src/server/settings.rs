@@ -12,7 +12,7 @@ use crate::{
     webhooks::SigningSecret,
 };
 
-/// More than a hundred million open payments ask.
+/// More than a hundred million open payments need.
 const MOST_POLL_RATE: u32 = 1_000_000;
 /// The longest requisite, in characters.
 const LONGEST_ACCOUNT: usize = 64;
@@ -53,7 +53,7 @@ pub struct ServerSettings {
     pub offers_pay_forms: bool,
     /// The lifetime of a client token.
     pub token_lifetime: Duration,
-    /// The most HTTP requests a second with which the whole fleet asks the gateway. A question about a pay-form counts three.
+    /// The most HTTP requests a second with which the whole fleet queries the gateway. A query of a pay-form counts three.
     pub poll_rate: u32,
     /// The most polls of a worker at once.
     pub max_concurrent_polls: u32,

@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-/// Asks the gateway about what is due, and sweeps now and then.
+/// Queries the gateway about what is due, and sweeps now and then.
 struct PollWork {
     shared: Arc<Shared>,
     sweep_at: Duration,

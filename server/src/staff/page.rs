@@ -38,7 +38,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// The language is the one that is picked by the query, else the one that the browser remembers, else the best one that it asks for.
+    /// The language is the one that is picked by the query, else the one that the browser remembers, else the best one that it requests.
     pub(super) fn of(home: &str, uri: &Uri, is_posted: bool, headers: &HeaderMap) -> Self {
         let query = FormFields::parse(uri.query().unwrap_or_default().as_bytes());
         let picked = Some(query.get(LANGUAGE)).filter(|tag| tag.parse::<Language>().is_ok());

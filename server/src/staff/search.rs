@@ -116,7 +116,7 @@ impl Search {
         query(&[filter.as_slice(), more].concat())
     }
 
-    /// Whether it is nobody's text, so that storage need not be asked (PostgreSQL has no NUL).
+    /// Whether it is nobody's text, so that storage need not be queried (PostgreSQL has no NUL).
     pub(super) fn is_nobodys(&self) -> bool {
         self.q.chars().any(char::is_control)
     }

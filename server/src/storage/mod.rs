@@ -100,7 +100,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Does what time does: sending that took too long, checkouts that expire, what is kept no longer; so many at once.
     fn sweep(&self, sweep: Sweep) -> Stored<'_, SweepOutcome>;
 
-    /// Takes payments to ask the gateway about.
+    /// Takes payments to query the gateway about.
     fn claim_polls(&self, claim: ClaimPolls) -> Stored<'_, ClaimedPolls>;
 
     /// Records what the gateway answered.

@@ -106,7 +106,7 @@ pub enum HintOutcome {
     TooManyClaims,
 }
 
-/// A payment to ask about.
+/// A payment to query.
 #[derive(Clone, Debug)]
 pub struct DuePoll {
     /// Which.
@@ -115,7 +115,7 @@ pub struct DuePoll {
     pub checkout: CheckoutId,
     /// Its method.
     pub method: Method,
-    /// Nobody else asks before.
+    /// Nobody else queries it before.
     pub leased_until: Millis,
     /// The status queries: by the payment's own reference, or by claims.
     pub ask: Vec<StatusQuery>,
@@ -130,7 +130,7 @@ pub struct StatusQuery {
     pub reference: PaymentRef,
 }
 
-/// Payments to ask about.
+/// Payments to query.
 #[derive(Clone, Debug)]
 pub struct ClaimedPolls {
     /// Them.

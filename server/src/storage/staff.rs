@@ -53,7 +53,7 @@ pub enum Need {
     Mismatch,
     /// The gateway reports a charge that cannot be verified, or one more of a payment that is charged.
     Unverifiable,
-    /// A payment has been open for three days, or its checkout ended and nobody can ask about its code.
+    /// A payment has been open for three days, or its checkout ended and its code cannot be queried.
     Stuck,
     /// Paid twice or more often, and nobody has said that all that was too much was given back.
     Overpaid,

@@ -174,7 +174,7 @@ impl From<&str> for DecidedBy {
 pub enum Permission {
     /// Read everything there, reconcile, and change nothing.
     Look,
-    /// Also decide, cancel, note what was given back, ask the gateway, and deliver events again.
+    /// Also decide, cancel, note what was given back, query the gateway, and deliver events again.
     Decide,
 }
 

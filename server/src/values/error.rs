@@ -28,7 +28,7 @@ pub enum ServerError {
         /// The kind of the missing thing.
         what: &'static str,
     },
-    /// The reference has been used for a checkout that asks for something else.
+    /// The reference has been used for a checkout that requests something else.
     #[error("This reference was used for another checkout: {} not what it was.", differing(differs))]
     #[non_exhaustive]
     ReferenceUsed {
@@ -79,7 +79,7 @@ pub enum ServerError {
     /// Too many wrong one-time passwords were given, or too many cards or payments were tried for one checkout.
     #[error("No attempts are left.")]
     NoAttemptsLeft,
-    /// The database cannot be used, or the server is stopping. What was asked may have been written or not: ask again with
+    /// The database cannot be used, or the server is stopping. What was requested may have been written or not: repeat it with
     /// the same key.
     #[error("Not available: {detail}. Try again with the same key.")]
     #[non_exhaustive]

@@ -184,7 +184,7 @@ impl PaymentState {
         Self::MAY_TAKE_MONEY.contains(&self)
     }
 
-    /// True where nobody needs to ask about it any more, unless somebody hints that there is something new.
+    /// True where nobody needs to query it any more, unless somebody hints that there is something new.
     pub fn is_final(self) -> bool {
         matches!(self, Self::NotMade | Self::Charged | Self::Rejected) || self.is_in_doubt()
     }

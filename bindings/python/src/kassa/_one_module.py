@@ -10,7 +10,7 @@ _packages: list[Names] = []
 
 
 class Names:
-    """The public names of a package, each in a module that is imported when the name is asked for."""
+    """The public names of a package, each in a module that is imported when the name is accessed."""
 
     def __init__(self, package: str, modules: dict[str, str]) -> None:
         self._package = package
@@ -27,7 +27,7 @@ class Names:
         return found
 
     def _show(self) -> None:
-        """Shows what was imported so far as defined in the package: whatever is asked for imports others."""
+        """Shows what was imported so far as defined in the package: whatever is accessed imports others."""
         for module in tuple(self._pending):
             loaded = sys.modules.get(f"{self._package}.{module}")
             spec = getattr(loaded, "__spec__", None)

@@ -238,7 +238,7 @@ def _of(hub: Any, make: Callable[[Any], _Hub]) -> _Hub:
 
 def _hub_of_gevent() -> _Hub | None:
     gevent = _gevent()
-    # Asking for a hub makes one, which a thread that is not gevent's would leave behind.
+    # Requesting a hub makes one, which a thread that is not gevent's would leave behind.
     hub = getattr(sys.modules.get("gevent._hub_local"), "get_hub_if_exists", gevent.get_hub)()
     return None if hub is None or hub is gevent.getcurrent() else _of(hub, _Gevent)
 

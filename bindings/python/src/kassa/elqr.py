@@ -54,7 +54,7 @@ class Elqr:
     """A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 
     The text of a code is a link: the part before its ``#`` opens an app, and the code itself follows. `parse` parses a text,
-    `text` writes one, and `check` tells whether the code asks the payer for the right amount.
+    `text` writes one, and `check` tells whether the code is for the right amount.
 
     >>> code = Elqr(
     ...     kind=ElqrKind.DYNAMIC, provider="qr.example.kg", service_code="02", mcc="5812", amount_tyiyn=39_000, payee="SHOP"
@@ -146,7 +146,7 @@ class Elqr:
         return text
 
     def check(self, amount_tyiyn: int) -> None:
-        """Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som,
+        """Checks that the code is for this amount in **tyiyn**: the checksum is right, the currency is the som,
         and the amount matches. If ``amount_editable`` is true, the payer may still pay another amount.
 
         Raises `kassa.Invalid` with everything that differs.

@@ -16,7 +16,7 @@ how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (no m
 that is still ``UNKNOWN`` or ``PENDING`` needs a person, too: the gateway answers about others, but only with errors about
 this one; the entry's reason has the error. It stays unfinished. So does an MBank or MegaPay payment that comes as ``PENDING``
 because its payer never entered a valid code: after five minutes, if no confirmation was sent that may have counted and the
-gateway says that it is pending. Every later recovery asks about it again."""
+gateway says that it is pending. Every later recovery queries it again."""
 
 read_as("Recovered.Payment", itself)
 read_as("Recovered.Unreadable", Unreadable)
@@ -38,7 +38,7 @@ class Following:
         core = self._core()
         if core is not None:
             core.cancel()
-        # The core lets others recover when it is next asked, or when it is let go of. This is now, unless a thread waits in it.
+        # The core lets others recover at its next call, or when it is let go of. This is now, unless a thread waits in it.
         self._native = None
 
     def _core(self) -> Any:
@@ -74,7 +74,7 @@ class Recovery(Following):
     finishing.
 
     Closing the gateway ends it at once and lets other processes recover, unless you have one of its results, which you may be
-    delivering: then it does so when you ask for the next one. Results that are already there still come. Leaving a
+    delivering: then it does so when you request the next one. Results that are already there still come. Leaving a
     loop ``for recovered in gateway.recover():`` early lets other processes recover. A recovery that you hold in a variable
     does so when it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
 

@@ -220,7 +220,7 @@ fn page_begun_here_opens_at_once_and_on_request() {
         panic!("{:?}", model.state())
     };
     assert_eq!(methods, [PaymentMethod::Qr, PaymentMethod::Mbank]);
-    // Asked for once more, it is opened once more.
+    // Requested once more, it is opened once more.
     model.sends();
     model.began(Action::Pay(FORM), serde_json::from_value(form("p1")).unwrap());
     assert_eq!(model.state().kind(), "open_page");

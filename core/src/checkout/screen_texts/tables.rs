@@ -117,9 +117,9 @@ tables! {
         copy_address,
         /// What is said then.
         address_copied,
-        /// The button that asks at once how it ended, while a page or a QR code can be paid.
+        /// The button that checks the status at once, while a page or a QR code can be paid.
         have_paid,
-        /// The button that asks at once how it ended, while the bank is waited for.
+        /// The button that checks the status at once, while the bank is waited for.
         check_now,
         /// The button that opens an app of a bank on this phone.
         open_bank_app,

@@ -187,7 +187,7 @@ enum Dropped {
     Call(&'static str),
     /// Verifying a callback, which sends two queries.
     Verifying,
-    /// A whole watch, which asks again and again.
+    /// A whole watch, which queries again and again.
     Watching,
 }
 

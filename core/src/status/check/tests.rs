@@ -47,7 +47,7 @@ async fn all_queries_share_one_deadline() {
     }
 }
 
-/// "Not known" by one number must not hide that the other one could not be asked by: the payment may be charged.
+/// "Not known" by one number must not hide that the other one could not be queried by: the payment may be charged.
 #[tokio::test(start_paused = true)]
 async fn check_returns_less_conclusive_of_two_failures() {
     let unknown = r#"{"code":"404","message":"no such order"}"#;
@@ -242,7 +242,7 @@ async fn payment_without_number_is_not_queried() {
 }
 
 /// On a pay-form a declined card and the wallet that paid after it may have one number: the rejection must not hide the
-/// charge, nor be the last word where the others could not be asked.
+/// charge, nor be the last word where the others could not be queried.
 #[tokio::test(start_paused = true)]
 async fn rejection_by_provider_hides_no_other_charge() {
     const REJECTED: &str = r#"{"code":"200","data":{"status":"Reject","amount":390}}"#;

@@ -111,7 +111,7 @@ struct Progress {
     waiting: BinaryHeap<Due>,
     overdue: Overdue,
     queries: FuturesUnordered<Boxed<QueryResult>>,
-    /// No query before that, as the gateway asked (`Retry-After`).
+    /// No query before that, as the gateway requested (`Retry-After`).
     not_before: Option<Instant>,
     recovered: VecDeque<Recovered>,
     /// When the gateway itself last answered a query in a way that needs no person. An error about one payment after that is a problem of

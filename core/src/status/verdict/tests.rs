@@ -1,4 +1,4 @@
-//! What a report is worth, by what was asked for.
+//! What a report is worth, by what was requested.
 
 use super::*;
 use crate::Provider;

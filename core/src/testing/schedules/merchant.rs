@@ -39,7 +39,7 @@ pub enum End<'a> {
     Clean(&'a PaymentError),
 }
 
-/// How long callers wait before they give up, and how a watch asks.
+/// How long callers wait before they give up, and how a watch queries.
 pub struct Pace {
     /// One that gives up soon.
     pub short: Duration,
@@ -245,7 +245,7 @@ impl<S: Scene> Merchant<S> {
         Ok(())
     }
 
-    /// Asks in every way there is; what is answered must be true.
+    /// Queries in every way there is; what is answered must be true.
     async fn follow(&self, payment: &PaymentRef) -> Result<(), Broken> {
         let key = key_of(payment);
         self.watch_a_while(payment, &key).await?;

@@ -1,4 +1,4 @@
-//! Random schedules (deterministic simulation with fault injection): merchants who pay, ask, lose patience and are
+//! Random schedules (deterministic simulation with fault injection): merchants who pay, query, lose patience and are
 //! killed, against a gateway at which everything goes wrong, on a virtual clock. Whatever happens, nobody is charged
 //! twice, and every reported outcome is true.
 //!

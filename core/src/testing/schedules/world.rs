@@ -348,7 +348,7 @@ pub(super) fn status(order: &str, end: Option<Ending>, names_it: bool) -> Respon
         Some(Ending::Rejected) => "Reject",
         None => "PENDING",
     };
-    // A QR code is asked for in tyiyn, and the schedules name no unit.
+    // A QR code is requested in tyiyn, and the schedules name no unit.
     let amount = if order.starts_with("QR") { 10_000 } else { 100 };
     let number = names_it.then_some(order);
     envelope("200", "STATUS", &json!({ "orderNumber": number, "amount": amount, "status": word, "currency": "KGS" }))

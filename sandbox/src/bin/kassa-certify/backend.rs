@@ -1,5 +1,5 @@
 //! The side that the shop calls: kassa-server with the sandbox behind it, or the sandbox alone. Requests of the shop pass through here, so
-//! that what it opens is known without asking it, and an answer can be lost.
+//! that what it opens is known without querying it, and an answer can be lost.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -75,7 +75,7 @@ struct Records {
     lifetime_s: Option<u64>,
     /// By the order's reference or a gateway's number: what the server or the gateway reported.
     reported: HashMap<String, Vec<Event>>,
-    /// Requests of the shop that ask about something.
+    /// Requests of the shop that query something.
     questions: Vec<String>,
     lies: HashMap<String, Lie>,
     callbacks: HashMap<String, String>,
@@ -202,7 +202,7 @@ impl Backend {
         };
     }
 
-    /// Whether the shop asked about one of these.
+    /// Whether the shop queried one of these.
     pub(crate) fn was_queried(&self, names: &[&str]) -> bool {
         let records = self.records();
         records.questions.iter().any(|question| names.iter().any(|name| !name.is_empty() && question.contains(name)))

@@ -170,7 +170,7 @@ impl Shop {
         Some(status.to_string())
     }
 
-    /// Whether it is still there; a shop that was started by hand is asked for a connection.
+    /// Whether it is still there; to a shop that was started by hand, a connection is tried.
     pub(crate) async fn is_up(&self) -> bool {
         if self.can_restart() {
             return self.ended().await.is_none();

@@ -281,7 +281,7 @@ impl Signals {
     }
 }
 
-/// Whether the program was started with SIGHUP ignored, as by `nohup`. A handler would undo that, so it is asked for before one is
+/// Whether the program was started with SIGHUP ignored, as by `nohup`. A handler would undo that, so it is checked before one is
 /// set. Where the system does not tell: under `nohup` the output is never a terminal.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {

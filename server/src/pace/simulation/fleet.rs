@@ -189,7 +189,7 @@ impl Fleet {
         self.put(id, step.saturating_add(u32::try_from(pause).unwrap_or(NEVER)), Class::at_age(age));
     }
 
-    /// A worker takes what is due, the most urgent first, and asks. How long it waits before it does so again.
+    /// A worker takes what is due, the most urgent first, and queries it. How long it waits before it does so again.
     fn claim(&mut self, worker: u32, step: Step) -> Step {
         let free = self.workers[worker as usize].free;
         if free == 0 {

@@ -8,7 +8,7 @@ use crate::{pace::Class, values::Millis};
 /// The phases of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It takes a fifth more than the fleet may ask. A quarter of the servers dies, and comes back.
+    /// It takes a fifth more queries than the fleet may send. A quarter of the servers dies, and comes back.
     Steady,
     /// It takes less than is due, and needs a second.
     Slow,

@@ -1,5 +1,5 @@
 //! A fleet at internet scale, simulated (discrete time): a hundred million open payments on 200 servers, and a gateway that slows
-//! down, goes away for an hour and comes back. When a payment is asked about again, in which class, and at which rate are the real
+//! down, goes away for an hour and comes back. When a payment is queried again, in which class, and at which rate are the real
 //! functions; workers and leases are written after the server's, the database answers at once, and the gateway is a model.
 //!
 //! The tests play a thousandth of it. All of it takes five minutes and 3 GB, and draws the pictures of `docs/`: `make simulate`.
@@ -31,7 +31,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// A hundred million ask 154,000 times a second.
+    /// A hundred million need 154,000 queries a second.
     fn of(payments: u32, servers: u32) -> Self {
         Self { payments, servers, per_second: payments / 500 }
     }

@@ -87,7 +87,7 @@ impl Probe<'_> {
         self.leave_pending(at, "nobody has paid it: the test environment has no payment by QR");
     }
 
-    /// Asks by each number that the transaction may have: only one that the gateway knows is taken.
+    /// Queries by each number that the transaction may have: only one that the gateway knows is taken.
     async fn with_transaction(&mut self, payment: PaymentRef, raw: &str, code: Option<&Elqr>) -> PaymentRef {
         let mut candidates: Vec<(String, String)> =
             self.numbers_in("qr_data", raw, "").into_iter().map(|leaf| (leaf.pointer, leaf.text)).collect();

@@ -154,7 +154,7 @@ impl Probe<'_> {
         has_learned
     }
 
-    /// Lists the code of a response without a status as a success, where the response holds what was asked for.
+    /// Lists the code of a response without a status as a success, where the response holds what was requested.
     pub(super) fn accept_made(&mut self, endpoint: &'static str, wanted: &str, raw: &str, at: usize) {
         if let Some(made) = self.made.get_mut(at) {
             made.is_known |= field(self.proposal.dialect(), endpoint, raw, wanted).is_some();

@@ -21,7 +21,7 @@ pub(super) enum Stage {
     MayBePaid,
 }
 
-/// A way to ask about a payment.
+/// A way to query a payment.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Question<'a> {
     /// The merchant's order number, with its provider.
@@ -43,7 +43,7 @@ impl Question<'_> {
 }
 
 impl Probe<'_> {
-    /// Asks by each number that may be the gateway's own of a payment: only one that it answers about is taken.
+    /// Queries by each number that may be the gateway's own of a payment: only one that it answers about is taken.
     pub(super) async fn with_number(
         &mut self,
         endpoint: &'static str,
@@ -103,7 +103,7 @@ impl Probe<'_> {
         finding
     }
 
-    /// Asks by each number of the payment, and by the gateway's in both forms of the question.
+    /// Queries by each number of the payment, and by the gateway's in both forms of the query.
     pub(super) async fn statuses(&mut self, step: &str, payment: &PaymentRef, known: &Known, stage: Stage) -> bool {
         let mut is_found = false;
         self.is_charged_early = false;
@@ -182,7 +182,7 @@ impl Probe<'_> {
         answer.is_ok()
     }
 
-    /// Asks until the payment has ended, or for as long as the plan says.
+    /// Queries until the payment has ended, or for as long as the plan says.
     pub(super) async fn follow(&mut self, step: &str, at: usize, payment: &PaymentRef, must_end: bool) {
         let end = Instant::now().checked_add(self.plan.patience);
         let verdict = loop {
@@ -251,7 +251,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Asks once, after a confirmation that was refused.
+    /// Queries once, after a confirmation that was refused.
     pub(super) async fn has_ended(&mut self, at: usize, payment: &PaymentRef) -> bool {
         let verdict = self.gateway.check(payment).await;
         if let Ok(verdict) = &verdict {
@@ -260,7 +260,7 @@ impl Probe<'_> {
         matches!(verdict, Ok(Verdict::Charged { .. } | Verdict::Rejected { .. }))
     }
 
-    /// Asks about a number that a person has named, in every way. It creates nothing.
+    /// Queries a number that a person has named, in every way. It creates nothing.
     pub(super) async fn status_query(&mut self, number: &str) {
         let step = "the given number";
         let known = Known { order_number: Some(number.to_owned()), ..Known::default() };

@@ -179,12 +179,12 @@ pub(in crate::storage) enum DueChange {
     Put { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
     /// Due at a time, unless it is due anyway.
     PutUnlessThere { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
-    /// Asked again at a time, unless it was made due meanwhile: that hint may know more than the answer.
+    /// Queried again at a time, unless it was made due meanwhile: that hint may know more than the answer.
     /// With another time from which its age counts, where it has just ended.
     AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
-    /// Asked no more, unless it was made due meanwhile.
+    /// Queried no more, unless it was made due meanwhile.
     AskNoMore { payment: PaymentId, leased_until: Millis },
-    /// Asked no more, whatever was hinted.
+    /// Queried no more, whatever was hinted.
     Forget { payment: PaymentId },
 }
 

@@ -75,7 +75,7 @@ impl PaymentRow {
         self.claims.iter().any(|claim| claim.state == ClaimState::Pending)
     }
 
-    /// Whether there is a claim left to ask about.
+    /// Whether there is a claim left to query.
     pub(super) fn has_claim_to_poll(&self) -> bool {
         self.claims.iter().any(|claim| claim.needs_poll(self.payment.state))
     }

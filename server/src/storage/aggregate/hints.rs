@@ -46,7 +46,7 @@ pub(in crate::storage) fn look(
 
 /// A callback came about one of its payments, with the number that it claims for a pay-form, and with what of it could not be
 /// read. Also about what has ended: money may come after a rejection, and a second time after a charge. Of a payment without a
-/// number to ask by, every callback is kept: it is all that is heard of it.
+/// number to query by, every callback is kept: it is all that is heard of it.
 pub(in crate::storage) fn call_back(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -113,7 +113,7 @@ fn handle_unpollable_callback(
     Ok(HintOutcome::Due(0))
 }
 
-/// A callback about a code that nobody can ask about said something that is not understood.
+/// A callback about a code that cannot be queried said something that is not understood.
 pub(super) fn escalate_unknown_status(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,

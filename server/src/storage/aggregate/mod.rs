@@ -81,7 +81,7 @@ pub(super) struct PaymentRow {
     pub(super) until: Millis,
     pub(super) unknown_since: Option<Millis>,
     pub(super) is_hinted: bool,
-    /// Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
+    /// Reports in a row that contradict what was requested, or cannot be verified, and when the last one was counted.
     pub(super) mismatches: u32,
     pub(super) mismatch_at: Millis,
     /// A person decided what became of it.

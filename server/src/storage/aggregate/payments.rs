@@ -135,7 +135,7 @@ impl CheckoutAggregate {
     }
 }
 
-/// Its payer went another way. **From here on it is not confirmed**, whoever asks for it; the gateway's report ends it.
+/// Its payer went another way. **From here on it is not confirmed**, whoever requests it; the gateway's report ends it.
 fn replace(changes: &mut Changes, aggregate: &mut CheckoutAggregate, at: usize) -> Result<(), StorageError> {
     let row = &mut aggregate.payments[at];
     row.payment.is_replaced = true;

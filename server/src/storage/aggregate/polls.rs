@@ -253,7 +253,7 @@ fn interval(row: &PaymentRow, answered: &PollResult, age: Millis) -> Interval {
         let is_forgotten = age >= FORGOTTEN_AFTER && !row.has_open_claim() && !row.payment.is_in_doubt;
         return match () {
             () if state == PaymentState::Charged && !row.has_claim_to_poll() => Interval::Never,
-            // More is claimed than one question asks about.
+            // More is claimed than one poll queries.
             () if row.has_unanswered_claim() && !could_not_ask => Interval::After(0),
             () if is_forgotten => Interval::NoMore,
             () => Interval::After(interval_at(age)),

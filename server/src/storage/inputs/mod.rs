@@ -115,10 +115,10 @@ pub enum Hint {
         same: Option<[u8; 32]>,
         /// The callback as an exchange, for staff.
         exchange: Option<Box<Exchange>>,
-        /// It was read in full, and is kept only where the payment has no number to ask the gateway by.
+        /// It was read in full, and is kept only where the payment has no number to query the gateway by.
         is_whole: bool,
     },
-    /// A payer came back, an app looks, a person asks.
+    /// A payer came back, an app looks, a person requests a check.
     Checkout {
         /// Of which checkout.
         id: CheckoutId,
@@ -150,7 +150,7 @@ pub struct Sweep {
 pub struct ClaimPolls {
     /// The places for those that are under way at once: no more than there is room for.
     pub places: Slots,
-    /// For how long nobody else asks them.
+    /// For how long nobody else queries them.
     pub lease_ms: Millis,
     /// The limit of HTTP requests for the whole fleet.
     pub per_second: u32,
@@ -209,7 +209,7 @@ pub enum Report {
     Nothing,
     /// It could not be queried now.
     Trouble {
-        /// Whether the whole fleet should ask less: a rate limit, or a gateway that fails.
+        /// Whether the whole fleet should query less: a rate limit, or a gateway that fails.
         is_overload: bool,
         /// Its `Retry-After`.
         retry_after: Option<Duration>,
@@ -285,7 +285,7 @@ impl DeliveryOutcome {
     /// The event, where its stream steps over it after so many refusals, this one among them.
     pub(super) fn skipped(&self, refusals: u32) -> Option<SkippedEvent> {
         let DeliveryResult::Refused { why } = &self.result else { return None };
-        // Nobody knows what one of an unknown kind asks for.
+        // Nobody knows what one of an unknown kind requires.
         let kind = self.kind.filter(|kind| !kind.requires_action())?;
         if refusals < SKIP_AFTER {
             return None;

@@ -1,5 +1,5 @@
 //! Opens the aggregates of checkouts, which locks their rows: nobody else writes in an aggregate that is open. All that a transaction
-//! needs to read is asked for at once (pipelining), so that a batch costs as many round trips as one.
+//! needs to read is requested at once (pipelining), so that a batch costs as many round trips as one.
 
 use std::collections::HashMap;
 
@@ -147,7 +147,7 @@ fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggrega
                 numbers.insert(id, aggregates.len());
                 aggregates.push(CheckoutAggregate { root, payments: Vec::new(), is_damaged: false });
             }
-            // A caller who asked for it alone gets the error, and not that there is none.
+            // A caller who requested it alone gets the error, and not that there is none.
             None if heads.len() == 1 => return Err(StorageError::Damaged { what: "checkout" }.into()),
             None => {}
         }

@@ -70,7 +70,7 @@ pub(super) type Work<I, T> = for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Res
 /// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A caller asks for something new: it can be refused where too many wait.
+    /// A caller requests something new: it can be refused where too many wait.
     Write,
     /// The server goes on with what it began: it waits.
     GoOn,

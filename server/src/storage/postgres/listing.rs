@@ -12,7 +12,7 @@ use crate::storage::listing::{
     TextFilter, Totalling,
 };
 
-/// Any state where none is asked for. Of a small set the state decides afterwards.
+/// Any state where none is requested. Of a small set the state decides afterwards.
 macro_rules! any_state {
     () => {
         "($6::text IS NULL OR checkouts.state = $6)"

@@ -86,7 +86,7 @@ fn open_payments(row: &Row) -> Result<(PaymentState, u64), Problem> {
     Ok((rows::id(row, "state")?, rows::count(row, 1)?))
 }
 
-// Pruning (retention): what only answers those who ask again goes some time after the end. What says what became of money
+// Pruning (retention): what only answers repeated requests goes some time after the end. What says what became of money
 // stays for ever: checkouts, payments, events, and numbers that were taken, as each pays once.
 
 /// The idempotency keys of checkouts that ended, of which nothing can be begun any more, and what the gateway said of them.

@@ -157,7 +157,7 @@ fn all_queues() -> Vec<i16> {
     Queue::all().map(Queue::number).collect()
 }
 
-/// Looks what is due, and locks nothing: a server that has nothing to ask keeps nobody waiting.
+/// Looks what is due, and locks nothing: a server that has nothing to query keeps nobody waiting.
 pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<Due, Problem> {
     let (queues, since, most) = (all_queues(), look.since.to_vec(), i64::from(most));
     let rows = db.rows(DUE, &[&queues, &since, &most]).await?;

@@ -94,7 +94,7 @@ fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>, now: Opti
     db.later(sql, values);
 }
 
-/// Asks no more, whatever was hinted.
+/// Queries no more, whatever was hinted.
 pub(super) fn forget_due(db: &Session, payments: &[&str]) {
     if !payments.is_empty() {
         let payments = column(payments, |id| (*id).to_owned());

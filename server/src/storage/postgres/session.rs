@@ -51,7 +51,7 @@ impl Session {
         self.client.as_ref().ok_or_else(|| StorageError::failed("the transaction has ended").into())
     }
 
-    /// Asks several things at once. They are carried out in their order, each after the one before.
+    /// Sends several queries at once. They are carried out in their order, each after the one before.
     pub(super) async fn together(&self, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>, Problem> {
         let client = self.client()?;
         let mut prepared = Vec::with_capacity(queries.len());

@@ -196,7 +196,7 @@ mod tests {
 
     use super::{super::connection::open_in_memory, *};
 
-    /// It is asked every second, however many are open.
+    /// It runs every second, however many are open.
     #[test]
     fn expiring_checkouts_query_uses_ordered_index() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();

@@ -28,7 +28,7 @@ type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 /// The source of a job, which decides whether it is refused when the queue is full (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSource {
-    /// A caller asks for something new: it can be refused.
+    /// A caller requests something new: it can be refused.
     ByCaller,
     /// The server goes on with what it began, of which there is only so much: it is always taken.
     ByServer,

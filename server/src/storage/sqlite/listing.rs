@@ -183,7 +183,7 @@ mod tests {
     }
 
     /// At a million rows, reading a table or one of its whole indexes, or sorting what was found in one, would take a hundred
-    /// times as long. These are the texts that are really asked.
+    /// times as long. These are the queries that really run.
     #[test]
     fn staff_queries_never_scan_a_full_table() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();

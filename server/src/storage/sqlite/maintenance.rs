@@ -87,7 +87,7 @@ fn one<T: FromSql>(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
-// Pruning (retention): what only answers those who ask again goes some time after the end. What says what became of money
+// Pruning (retention): what only answers repeated requests goes some time after the end. What says what became of money
 // stays for ever: checkouts, payments, events, and numbers that were taken, as each pays once.
 
 /// Removes what is from before, and sessions that are over now; so many of each kind at most. The most that was found of one

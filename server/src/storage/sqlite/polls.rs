@@ -145,7 +145,7 @@ fn lease(
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// Nothing where there is nothing to ask.
+/// Nothing where there is nothing to query.
 fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<StatusQuery>)>, StorageError> {
     let Some(mut row) = rows::payment(db, id)? else { return Ok(None) };
     if row.payment.method == Method::PayForm {

@@ -47,7 +47,7 @@ pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<()
     Ok(())
 }
 
-/// Asks no more, whatever was hinted.
+/// Queries no more, whatever was hinted.
 pub(super) fn forget_due(db: &Connection, payment: &PaymentId) -> Result<(), StorageError> {
     db.prepare_cached("DELETE FROM due WHERE payment_id = ?1")?.execute([payment.as_str()])?;
     Ok(())

@@ -215,7 +215,7 @@ def _inside(value: Any, path: tuple[str, ...]) -> Iterator[Leaf]:
 
 
 def _place(name: str, all_leaves: tuple[Leaf, ...], known: Known) -> Leaf | None:
-    """The most probable place of a field. The gateway's own numbers are not guessed by their looks: they are asked by."""
+    """The most probable place of a field. The gateway's own numbers are not guessed by their looks: they are queried by."""
     tests: dict[str, tuple[Callable[[Leaf], bool], ...]] = {
         "code": (_is_named_code, _is_result_code),
         "reason": (lambda leaf: leaf.name in MESSAGES,),

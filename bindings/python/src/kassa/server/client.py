@@ -226,7 +226,7 @@ class Client:
         beginning. It raises `HistoryGone` if the server was restored and no longer knows the cursor.
 
         * ``limit``: how many a request brings, at most 1,000
-        * ``follow``: does not end with the last event, but asks again after each ``interval``, until `close`. While the server
+        * ``follow``: does not end with the last event, but polls again after each ``interval``, until `close`. While the server
           cannot be reached or fails (5xx) it waits, and logs a warning to the logger ``kassa``
         """
         while not (follow and self.is_closed):

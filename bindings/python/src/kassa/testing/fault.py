@@ -37,7 +37,7 @@ class FakeFault:
     reason: str | None = None
     """The message of a refusal."""
     retry_after: timedelta | None = None
-    """When to ask again, for too many requests."""
+    """When to retry, for too many requests."""
 
     NO_CONNECTION: ClassVar["FakeFault"]
     """No connection is made: `kassa.Unavailable`."""

@@ -23,7 +23,7 @@ pub(crate) fn take(som: Decimal) -> Result<(), PaymentError> {
                 println!("open: {url}"); // the payer confirms it there
             }
         }
-        Err(error) if error.payment_may_exist() => println!("{error}"), // never send it again, ask
+        Err(error) if error.payment_may_exist() => println!("{error}"), // query it, and never send it again
         Err(error) => return Err(error),
     }
     shop::follow(&gateway, reference)

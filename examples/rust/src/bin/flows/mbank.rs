@@ -12,7 +12,7 @@ pub(crate) fn take(phone: &str, som: i64) -> Result<(), PaymentError> {
         .and_then(|created| confirm(&gateway, &created.payment));
     match sent {
         Err(error) if !error.payment_may_exist() => return Err(error),
-        Err(error) => println!("{error}"), // it may have been charged: never send it again, ask
+        Err(error) => println!("{error}"), // it may have been charged: query it, and never send it again
         Ok(()) => {}
     }
     shop::follow(&gateway, reference)

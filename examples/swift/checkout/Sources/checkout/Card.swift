@@ -18,7 +18,7 @@ func takeCard(_ som: String) async throws {
         let created = try await gateway.createCardPayment(payment)  // the journal has it before it is sent
         if case .openConfirmation(let page) = created.nextStep { print("open:", page) }
     } catch let error as PaymentError where error.paymentMayExist {
-        print(error)  // it may have been charged: never send it again, ask
+        print(error)  // it may have been charged: query it, and never send it again
     }
     try await follow(payment.paymentRef(), by: gateway)
 }

@@ -9,7 +9,7 @@ func takeMbank(from phone: String, _ som: String) async throws {
         let created = try await gateway.createMbankPayment(payment)  // the journal has it before it is sent
         _ = try await gateway.confirmMbankPayment(created.payment, otp: ask("code"))
     } catch let error as PaymentError where error.paymentMayExist {
-        print(error)  // it may have been charged: never send it again, ask
+        print(error)  // it may have been charged: query it, and never send it again
     }
     try await follow(payment.paymentRef(), by: gateway)
 }

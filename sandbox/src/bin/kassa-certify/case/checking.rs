@@ -170,7 +170,7 @@ impl Case {
         self.stage.shop.start().await
     }
 
-    /// Waits until the shop has asked about an order.
+    /// Waits until the shop has queried an order.
     pub(crate) async fn has_queried(&self, order: &Order, limit: Duration) -> bool {
         let backend = &self.stage.backend;
         let names = [order.opened.reference.as_str(), order.opened.id.as_str(), "/v1/events"];

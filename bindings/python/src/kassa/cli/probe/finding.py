@@ -56,7 +56,7 @@ class Made:
     payment: kassa.PaymentRef
     state: str = "PENDING: it was sent"
     is_known: bool = False
-    """The gateway reports it, or its response held what was asked for: so the request has succeeded."""
+    """The gateway reports it, or its response held what was requested: so the request has succeeded."""
 
     @property
     def is_charged(self) -> bool:

@@ -51,7 +51,7 @@ class Plan:
     charged_words: tuple[str, ...] = ()
     rejected_words: tuple[str, ...] = ()
     status_query: str | None = None
-    """A number of an existing payment: it alone is asked about, and nothing is created."""
+    """A number of an existing payment: it alone is queried, and nothing is created."""
 
 
 def check_words(plan: Plan, given: kassa.Dialect) -> None:

@@ -31,7 +31,7 @@ def play_image(session: Session) -> None:
 
 
 def play_data(session: Session) -> None:
-    """Creates a code as data, and asks for its status."""
+    """Creates a code as data, and queries its status."""
     begun = _begin(session, "QR code")
     if begun is None:
         return
@@ -73,7 +73,7 @@ def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, Made] | None:
 
 
 def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> kassa.Elqr | None:
-    """The code in the response, where it is ELQR; the finding says whether it is what was asked for."""
+    """The code in the response, where it is ELQR; the finding says whether it is what was requested."""
     text = session.proposal.found("qr_data", raw, "qr_payload") if raw else None
     code = None if text is None else elqr(text)
     if code is not None:
@@ -90,7 +90,7 @@ def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> ka
 def _with_transaction(
     session: Session, payment: kassa.PaymentRef, raw: str, code: kassa.Elqr | None
 ) -> kassa.PaymentRef:
-    """Asks by each number that the transaction may have: only one that the gateway knows is taken."""
+    """Queries by each number that the transaction may have: only one that the gateway knows is taken."""
     candidates = [(leaf.pointer, leaf.text) for leaf in session.numbers_in("qr_data", raw, "")]
     # Nothing is taken from a code whose amount the payer may change: nobody could say what was paid.
     if code is not None and code.amount_editable is not True:

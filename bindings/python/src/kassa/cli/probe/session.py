@@ -139,7 +139,7 @@ class Session:
     def ask(
         self, endpoint: str, ask: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
     ) -> kassa.StatusReport | kassa.PaymentError:
-        """A question that was not understood is asked once more where its response taught how to read it."""
+        """A query that was not understood is sent once more where its response taught how to read it."""
         with self.gateway() as gateway:
             answer = tried(ask, gateway)
         if isinstance(answer, kassa.Unexpected) and 200 <= (answer.http_status or 0) < 300 and answer.body:
@@ -185,7 +185,7 @@ class Session:
         return proposed
 
     def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
-        """Lists the code of a response without a status as a success, where the response holds what was asked for."""
+        """Lists the code of a response without a status as a success, where the response holds what was requested."""
         if raw and self.proposal.found(endpoint, raw, wanted) is not None:
             made.is_known = True
         self.accept_code(endpoint, raw, made)

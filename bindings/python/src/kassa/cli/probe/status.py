@@ -20,7 +20,7 @@ Ask: TypeAlias = Callable[[kassa.Gateway], kassa.StatusReport]
 def with_number(
     session: Session, endpoint: str, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known
 ) -> kassa.PaymentRef:
-    """Asks by each number that may be the gateway's own of a payment: only one that it answers about is taken."""
+    """Queries by each number that may be the gateway's own of a payment: only one that it answers about is taken."""
     if payment.gateway_number is not None or session.answers_about_anything:
         return payment
     for leaf in numbers:
@@ -64,7 +64,7 @@ def try_number(
 
 
 def proves_a_number(session: Session, endpoint: str, provider: kassa.Provider = kassa.Provider.CARDS) -> bool:
-    """Whether an answer of this endpoint, about this provider where it is asked for one, proves that its number exists: as
+    """Whether an answer of this endpoint, about this provider where the query names one, proves that its number exists: as
     responses are read now, a number that nobody has gets none."""
     number = kassa.new_order_number()
     asks: dict[str, Ask] = {
@@ -82,7 +82,7 @@ def proves_a_number(session: Session, endpoint: str, provider: kassa.Provider = 
 def statuses(
     session: Session, step: str, payment: kassa.PaymentRef, known: Known, *, is_unpaid: bool
 ) -> tuple[bool, bool]:
-    """Asks by each number of the payment, and by the gateway's in both forms of the question. Whether the gateway knows the
+    """Queries by each number of the payment, and by the gateway's in both forms of the query. Whether the gateway knows the
     payment, and whether it calls an unpaid one charged by a word of the given dialect."""
     is_found = is_charged_early = False
     order, provider, number = payment.order_number, payment.provider, payment.gateway_number
@@ -134,7 +134,7 @@ def _compare(
 
 
 def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *, must_end: bool) -> None:
-    """Asks until the payment has ended, or for as long as the plan says."""
+    """Queries until the payment has ended, or for as long as the plan says."""
     end = time.monotonic() + session.plan.wait
     while True:
         with session.gateway() as gateway:
@@ -174,7 +174,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
 
 
 def has_ended(session: Session, made: Made, payment: kassa.PaymentRef) -> bool:
-    """Asks once, after a confirmation that was refused."""
+    """Queries once, after a confirmation that was refused."""
     with session.gateway() as gateway:
         verdict = tried(gateway.check, payment)
     if not isinstance(verdict, kassa.PaymentError):
@@ -183,7 +183,7 @@ def has_ended(session: Session, made: Made, payment: kassa.PaymentRef) -> bool:
 
 
 def query(session: Session, number: str) -> None:
-    """Asks about a number that a person has named, in every way. It creates nothing."""
+    """Queries a number that a person has named, in every way. It creates nothing."""
     step, known, is_found = "the given number", Known(order_number=number), False
     cards = kassa.Provider.CARDS
     ways: list[tuple[str, kassa.Provider, str, Ask]] = [

@@ -1,5 +1,5 @@
-//! Situations of a shop that uses kassa-server. Where an event must deliver, the order is really paid, so that a shop that asks the server
-//! finds the same; where it must not, it is really unpaid.
+//! Situations of a shop that uses kassa-server. Where an event must deliver, the order is really paid, so that a shop that queries the
+//! server finds the same; where it must not, it is really unpaid.
 
 mod arrival;
 mod contents;
