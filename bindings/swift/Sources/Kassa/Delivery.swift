@@ -45,12 +45,17 @@ extension Gateway {
     ) async throws -> DeliverySummary {
         try policy.check()
         let recovery = policy.recovery.core
-        _ = try translated { try core.recover(policy: recovery) }  // without a journal it is refused now
+        let begin = { [core] in try translated { try core.recover(policy: recovery) } }
+        _ = try begin()  // what is wrong is said at once
+        let steps = DeliverySteps(try requiredJournal(), otherwise: otherwise, deliver: handler)
+        return await DeliveryWorker(begin, policy, closing, steps).run()
+    }
+
+    func requiredJournal() throws -> Journal {
         guard let journal else {
             throw PaymentError.misconfigured(detail: "the gateway has no journal")
         }
-        let begin = { [core] in try translated { try core.recover(policy: recovery) } }
-        return await DeliveryWorker(begin, journal, policy, closing, otherwise: otherwise, deliver: handler).run()
+        return journal
     }
 }
 
@@ -112,11 +117,11 @@ extension DeliveryPolicy {
     }
 }
 
-/// What a worker delivered, and what it left open when it ended.
+/// What a worker or a one-time delivery delivered, and what it left open when it ended.
 public struct DeliverySummary: Hashable, Sendable, CustomStringConvertible {
     /// How many payments the handler delivered and the journal has as finished.
     public let delivered: Int
-    /// The journal's unfinished entries, the oldest first: the next worker continues with them. Nil if the journal could not be read.
+    /// The journal's unfinished entries, the oldest first: the next delivery continues with them. Nil if the journal could not be read.
     public let leftOpen: [Unfinished]?
 
     /// For tests of your own code.

@@ -10,11 +10,9 @@ private let longestPauseOfRecovery = Duration.seconds(60)
 /// has. So a payment that could not be delivered waits for its next call within the same recovery, or is reported by the next one.
 final class DeliveryWorker {
     private let begin: () throws -> KassaGenerated.Recovery
-    private let journal: Journal
     private let policy: DeliveryPolicy
     private let closing: Closing
-    private let otherwise: @Sendable (Recovered) async throws -> Void
-    private let deliver: @Sendable (JournalEntry) async throws -> Void
+    private let steps: DeliverySteps
     private let wake = Wake()
     private var phase = Phase.pausing(until: .now)
     /// By the entry's id. They outlive a recovery, so that a restart calls no handler sooner or twice.
@@ -22,7 +20,6 @@ final class DeliveryWorker {
     /// What a person should look at stays in the journal, and each recovery reports it: the state that the handler has had, by the id.
     private var handledOtherwise: [String: String] = [:]
     private var failedRecoveries = 0
-    private var delivered = 0
 
     private enum Phase {
         case recovering(DeliverySession)
@@ -32,16 +29,11 @@ final class DeliveryWorker {
 
     private var isStopped: Bool { closing.isClosed || Task.isCancelled }
 
-    init(
-        _ begin: @escaping () throws -> KassaGenerated.Recovery, _ journal: Journal, _ policy: DeliveryPolicy, _ closing: Closing,
-        otherwise: @escaping @Sendable (Recovered) async throws -> Void, deliver: @escaping @Sendable (JournalEntry) async throws -> Void
-    ) {
+    init(_ begin: @escaping () throws -> KassaGenerated.Recovery, _ policy: DeliveryPolicy, _ closing: Closing, _ steps: DeliverySteps) {
         self.begin = begin
-        self.journal = journal
         self.policy = policy
         self.closing = closing
-        self.otherwise = otherwise
-        self.deliver = deliver
+        self.steps = steps
     }
 
     func run() async -> DeliverySummary {
@@ -50,7 +42,7 @@ final class DeliveryWorker {
         defer { closing.remove(wake) }
         await deliverUntilStopped()
         await end()
-        return await summary()
+        return await steps.summary(of: "worker")
     }
 
     private func deliverUntilStopped() async {
@@ -147,17 +139,8 @@ final class DeliveryWorker {
 
     private func perform(_ result: DeliveryResult, isLastCall: Bool = false) async {
         do {
-            if !result.isHandled {
-                guard try await isStillTrue(result) else {
-                    results[result.id] = nil
-                    return log(.info, "a payment was finished elsewhere entry=\"\(result.id)\"")
-                }
-                try await handle(result, isLastCall: isLastCall)
-                result.isHandled = true
-            }
-            if result.isCharged {
-                try await finish(result)
-            } else if result.state != JournalState.rejected.rawValue {
+            let wasTrue = try await steps.perform(result, isLastCall: isLastCall)
+            if wasTrue, !result.isCharged, result.state != JournalState.rejected.rawValue {
                 handledOtherwise[result.id] = result.state
             }
             results[result.id] = nil
@@ -167,46 +150,14 @@ final class DeliveryWorker {
     }
 
     private func failed(_ result: DeliveryResult, _ error: any Error, isLastCall: Bool) {
-        // A handler that heeded the cancellation has not failed, whatever error that made: another result is handled once more at the end.
-        if Task.isCancelled, !isLastCall, !result.isCharged || error is CancellationError { return }
+        // Another result is handled once more at the end.
+        if !isLastCall, result.heededCancellation(error) { return }
         result.failures += 1
         let pause = policy.pause(afterFailures: result.failures)
         result.due = .now + pause
         let what = result.isHandled ? "a delivered payment could not be finished" : "the handler failed, and is called again"
         let next = isStopped ? "" : " pause=\(pause.secondsText)s"
         log(.error, "\(what) entry=\"\(result.id)\" failures=\(result.failures) error=\"\(error)\"\(next)")
-    }
-
-    /// False if a person or another program has finished the payment, or it was charged after all.
-    private func isStillTrue(_ result: DeliveryResult) async throws -> Bool {
-        guard case .payment(let entry) = result.recovered else { return true }
-        guard let now = try await journal.entry(entry.payment) else { return false }
-        return !now.isFinished && (result.isCharged || now.state != .charged)
-    }
-
-    private func handle(_ result: DeliveryResult, isLastCall: Bool) async throws {
-        let recovered = result.recovered
-        switch recovered {
-        case .payment(let entry) where result.isCharged: return try await deliver(entry)
-        case .payment(let entry):
-            let reason = entry.reason.map { ": \($0)" } ?? ""
-            if entry.state == .rejected {
-                log(.info, "not paid\(reason) entry=\"\(result.id)\"")
-            } else {
-                log(.warning, "a person should look at a payment: it is \(entry.state)\(reason) entry=\"\(result.id)\"")
-            }
-        case .unreadable(_, let why): log(.warning, "a person should look at an entry: it \(why) entry=\"\(result.id)\"")
-        }
-        guard isLastCall else { return try await otherwise(recovered) }
-        // In a task of its own: this one may be cancelled, and then most calls of a handler would fail.
-        try await Task { [otherwise] in try await otherwise(recovered) }.value
-    }
-
-    /// By the journal itself, which heeds no cancellation: a delivered payment is finished also at the end.
-    private func finish(_ result: DeliveryResult) async throws {
-        try await journal.finish(result.id)
-        delivered += 1
-        log(.info, "a payment was delivered and finished entry=\"\(result.id)\"")
     }
 
     /// What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled now; not what has
@@ -221,44 +172,6 @@ final class DeliveryWorker {
     /// While the lock is held, so that nobody delivers them again.
     private func finishDelivered() async {
         for result in results.values.filter(\.isHandled) { await perform(result) }
-    }
-
-    private func summary() async -> DeliverySummary {
-        // In a task of its own, because this one may be cancelled.
-        let reading = Task { [journal] in try await journal.unfinished().reduce(into: []) { $0.append($1) } }
-        var leftOpen: [Unfinished]?
-        do {
-            leftOpen = try await reading.value
-        } catch {
-            log(.error, "the journal could not be read error=\"\(error)\"")
-        }
-        let summary = DeliverySummary(delivered: delivered, leftOpen: leftOpen)
-        log(.info, "the worker ends: \(summary)")
-        return summary
-    }
-}
-
-/// One result of a recovery, and how far its handling is.
-private final class DeliveryResult {
-    let recovered: Recovered
-    let id: String
-    let state: String
-    let isCharged: Bool
-    var failures = 0
-    var due = ContinuousClock.now
-    /// The handler has returned: only the end of the entry is missing.
-    var isHandled = false
-    /// By the recovery that runs.
-    var isReported = true
-
-    var mayBeHandled: Bool { isReported || isHandled || !isCharged }
-
-    init(_ recovered: Recovered) {
-        self.recovered = recovered
-        switch recovered {
-        case .payment(let entry): (id, state, isCharged) = (entry.id, entry.state.rawValue, entry.state == .charged)
-        case .unreadable(let id, _): (self.id, state, isCharged) = (id, "unreadable", false)
-        }
     }
 }
 
@@ -293,8 +206,7 @@ private final class DeliverySession: @unchecked Sendable {
         let asking = Task {
             let result: Result<Recovered?, any Error>
             do {
-                let next = try await answer(to: .recoveryNext(recovery: recovery), optional(FfiConverterTypeRecovered.read))
-                result = .success(next.map(Recovered.init))
+                result = .success(try await recovery.nextResult())
             } catch {
                 result = .failure(error)
             }
@@ -368,8 +280,4 @@ final class Wake: @unchecked Sendable {
             if wasUp { continuation.resume() }
         }
     }
-}
-
-private func log(_ level: LogEvent.Level, _ text: String) {
-    KassaLog.write(LogEvent(level: level, text: text))
 }

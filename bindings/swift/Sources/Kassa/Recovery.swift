@@ -96,7 +96,7 @@ public struct Recovery: AsyncSequence, Sendable {
         public mutating func next() async throws -> Recovered? {
             let core = try self.core ?? translated(begin)
             self.core = core
-            return try await answer(to: .recoveryNext(recovery: core), optional(FfiConverterTypeRecovered.read)).map(Recovered.init)
+            return try await core.nextResult()
         }
     }
 
@@ -119,6 +119,13 @@ extension Recovered: CustomStringConvertible {
         case .payment(let entry): "payment(\(entry))"
         case .unreadable(let id, let why): "unreadable(\(id), \(why))"
         }
+    }
+}
+
+extension KassaGenerated.Recovery {
+    /// Its next result; nil after the last one.
+    func nextResult() async throws -> Recovered? {
+        try await answer(to: .recoveryNext(recovery: self), optional(FfiConverterTypeRecovered.read)).map(Recovered.init)
     }
 }
 

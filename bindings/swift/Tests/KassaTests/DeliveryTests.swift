@@ -483,18 +483,18 @@ extension OneLog {
 }
 
 /// A payment that nobody has paid yet.
-private func create(_ number: String, by gateway: Gateway) async throws {
+func create(_ number: String, by gateway: Gateway) async throws {
     _ = try await gateway.createMbankPayment(
         MbankPayment(orderNumber: number, phone: "996555000101", amountSom: 250, comment: "tea"))
 }
 
-private func sell(_ number: String, to fake: FakeGateway, by gateway: Gateway) async throws {
+func sell(_ number: String, to fake: FakeGateway, by gateway: Gateway) async throws {
     try await create(number, by: gateway)
     _ = try fake.charge(number)
 }
 
 /// A payment that its payer confirms at a sandbox.
-private func sell(_ number: String, by gateway: Gateway, phone: Sandbox.TestPhone = .mbankApproved) async throws {
+func sell(_ number: String, by gateway: Gateway, phone: Sandbox.TestPhone = .mbankApproved) async throws {
     let created = try await gateway.createMbankPayment(
         MbankPayment(orderNumber: number, phone: phone.phone, amountSom: 250, comment: "tea"))
     _ = try? await gateway.confirmMbankPayment(created.payment, otp: phone.otp)
@@ -512,17 +512,17 @@ private func work(_ gateway: Gateway, ship: @escaping @Sendable (String?) async 
     print(try await worker.value)
 }
 
-private struct Failed: Error {}
+struct Failed: Error {}
 
 /// What another process would deliver now: nothing while the journal's lock is held.
-private func recoveredNow(by other: Gateway) async throws -> [Recovered] {
+func recoveredNow(by other: Gateway) async throws -> [Recovered] {
     let policy = RecoveryPolicy(interval: .milliseconds(1), deadline: .milliseconds(50))
     for try await recovered in try other.recover(policy) { return [recovered] }
     return []
 }
 
 /// What happened, in order.
-private final class Record<Value: Sendable>: @unchecked Sendable {
+final class Record<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var values: [Value] = []
 
@@ -532,7 +532,7 @@ private final class Record<Value: Sendable>: @unchecked Sendable {
 }
 
 /// Polls until a condition holds.
-private func until(_ isThere: () async throws -> Bool) async throws {
+func until(_ isThere: () async throws -> Bool) async throws {
     let limit = ContinuousClock.now + .seconds(patience)
     while try await !isThere() {
         try #require(ContinuousClock.now < limit, "it does not come")
