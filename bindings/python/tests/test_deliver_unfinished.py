@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import RawGateway, envelope, mbank_payment, response
 
 import kassa
@@ -95,7 +97,8 @@ def test_a_failed_delivery_is_left_to_the_next_run(
     assert sorted(map(str, shop.delivered)) == ["cart 1", "cart 2"]
     assert [entry.note for entry in summary.undelivered] == ["cart 1"]
     [logged] = (record.message for record in caplog.records if "was not delivered" in record.message)
-    assert logged.endswith("(cart 1), charged was not delivered: RuntimeError('the stock is locked')")
+    assert "(cart 1), charged was not delivered; it stays unfinished" in logged
+    assert logged.endswith("RuntimeError('the stock is locked')")
     assert str(delivers(shop, shop.deliver)) == "1 delivered; left open: nothing"
 
 
@@ -143,6 +146,72 @@ def test_an_interrupt_ends_it_and_delivers_again(shop: Shop, delivers: Delivers)
     with pytest.raises(KeyboardInterrupt):
         delivers(shop, interrupted)
     assert str(delivers(shop, shop.deliver)) == "1 delivered; left open: nothing"
+
+
+async def once(gateway: kassa.AsyncGateway, deliver: Any) -> None:
+    await gateway.deliver_unfinished(deliver)
+
+
+async def for_ever(gateway: kassa.AsyncGateway, deliver: Any) -> None:
+    await gateway.deliver_forever(deliver)
+
+
+@pytest.mark.parametrize("runs", [once, for_ever])
+def test_cancellations_do_not_keep_it_from_being_marked(
+    shop: Shop, runs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.sell("cart 1")
+    finish = kassa.Journal.finish
+    begins, may_end = threading.Event(), threading.Event()
+
+    def slow(journal: kassa.Journal, entry: Any) -> None:
+        begins.set()
+        may_end.wait(PATIENCE)
+        finish(journal, entry)
+
+    monkeypatch.setattr(kassa.Journal, "finish", slow)
+
+    async def flow() -> None:
+        async def deliver(entry: kassa.JournalEntry) -> None:
+            shop.deliver(entry)
+
+        delivery = asyncio.create_task(runs(shop.fake.async_gateway.with_journal(shop.folder), deliver))
+        await asyncio.to_thread(begins.wait, PATIENCE)
+        for _ in range(5):
+            delivery.cancel()
+            await asyncio.sleep(0)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await delivery
+        assert list(shop.gateway.unfinished()) == []
+
+    asyncio.run(flow())
+
+
+def test_a_cancelled_worker_marks_what_it_could_not_mark_before(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.sell("cart 1")
+    finish, failed = kassa.Journal.finish, threading.Event()
+
+    def fails_once(journal: kassa.Journal, entry: Any) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise kassa.Unavailable("the disk is full")
+        finish(journal, entry)
+
+    monkeypatch.setattr(kassa.Journal, "finish", fails_once)
+
+    async def flow() -> None:
+        async def deliver(entry: kassa.JournalEntry) -> None:
+            shop.deliver(entry)
+
+        worker = asyncio.create_task(for_ever(shop.fake.async_gateway.with_journal(shop.folder), deliver))
+        await asyncio.to_thread(failed.wait, PATIENCE)
+        worker.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await worker
+        assert list(shop.gateway.unfinished()) == []
+
+    asyncio.run(flow())
 
 
 def test_errors_of_the_recovery_reach_the_caller(raw: RawGateway, tmp_path: Path) -> None:

@@ -462,7 +462,9 @@ impl Gateway {
     ///   repeated**: a program may die between delivering and finishing.
     /// - Everything else goes to [`DeliveryHandler::otherwise`], or to the log. What is still open at the deadline is in
     ///   [`DeliverySummary::undecided`].
+    /// - The time in which a result is handled does not count towards the deadline.
     /// - Of all processes that share the folder, one delivers at a time; this one waits for another one until its deadline.
+    /// - Dropping the future ends it, also the handler's own future. The payment that the handler was called with stays unfinished.
     ///
     /// # Errors
     /// As for [`recover`](Self::recover), and those of its [`next`](Recovery::next): the gateway does not accept the credentials, for

@@ -168,7 +168,8 @@ class SingleRun(Worker):
         return task
 
     def failed(self, task: Task, error: BaseException) -> None:
-        log.warning("%s: %r", problem_of(task), error, exc_info=error)
+        left = "; it stays unfinished, and the next delivery brings it again" if is_charged(task.result) else ""
+        log.warning("%s%s: %r", problem_of(task), left, error, exc_info=error)
         if not task.is_handled:
             self.forget(task)
 

@@ -7,7 +7,7 @@ import inspect
 import queue
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from datetime import timedelta
@@ -331,6 +331,7 @@ async def deliver_forever_in_loop(
         await _handle_in_loop(worker, worker.due(), asyncio.Event())
     finally:
         stopping.cancel()
+        await _handle_in_loop(worker, worker.delivered_tasks(), asyncio.Event())
         await poller.end()
         summary = worker.summary(await asyncio.to_thread(_left, worker))
     return summary
@@ -378,8 +379,22 @@ async def _handle_one_in_loop(worker: Worker, task: Task) -> bool:
             await made
         task.is_handled = True
     if is_charged(task.result):
-        await asyncio.to_thread(worker.journal.finish, task.result)
+        await _to_its_end(asyncio.to_thread(worker.journal.finish, task.result))
     return True
+
+
+async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
+    """Also where the task is cancelled meanwhile, even again and again: what was delivered is finished before the lock goes."""
+    written = asyncio.ensure_future(writing)
+    cancelled: asyncio.CancelledError | None = None
+    while not written.done():
+        try:
+            await asyncio.wait({written})
+        except asyncio.CancelledError as error:  # noqa: PERF203 (there may be several)
+            cancelled = error
+    if cancelled is not None and written.exception() is None:
+        raise cancelled
+    written.result()
 
 
 def _is_cancelled() -> bool:

@@ -1,4 +1,4 @@
-"""The result of a worker that delivers."""
+"""The result of a delivery."""
 
 from collections.abc import Iterator
 from typing import NoReturn
@@ -10,12 +10,12 @@ from .journal_entry import JournalEntry, JournalState, Unfinished
 
 @dataclass(frozen=True, slots=True)
 class DeliverySummary:
-    """What ``deliver_forever`` delivered, and what it left open when it ended."""
+    """What ``deliver_forever`` or ``deliver_unfinished`` delivered, and what it left open when it ended."""
 
     delivered: int
     """How many payments the handler delivered and the journal has as finished."""
     left_open: tuple[Unfinished, ...] | None
-    """The journal's unfinished entries: the next worker continues with them. None if the journal could not be read."""
+    """The journal's unfinished entries: the next delivery continues with them. None if the journal could not be read."""
 
     @property
     def undelivered(self) -> tuple[JournalEntry, ...]:

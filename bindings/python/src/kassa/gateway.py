@@ -290,10 +290,12 @@ class Gateway(Connected):
           must do nothing when it is repeated**: a program may die between delivering and marking.
         * ``otherwise`` is called for every other result: a rejected payment, a mismatch, a file that cannot be read, a
           payment that the gateway does not answer about (see `Recovered`). By default they are logged.
-        * ``deadline`` is how long it polls what is open, in seconds or as a `timedelta`. What is open even then is in
-          ``undecided`` of the result. ``interval`` and ``at_once``: see `RecoveryPolicy`.
+        * ``deadline`` is how long it polls what is open, in seconds or as a `timedelta`; the time of ``deliver`` does not
+          count. What is open even then is in ``undecided`` of the result. ``interval`` and ``at_once``: see `RecoveryPolicy`.
 
-        Of all processes that share the folder, one delivers at a time; this one waits for another one until its deadline.
+        Ctrl-C interrupts the call of ``deliver`` that runs, and its payment comes again. Closing the gateway ends it with
+        `kassa.Misconfigured`, after what had come was delivered. Of all processes that share the folder, one delivers at a
+        time; this one waits for another one until its deadline.
 
         Returns what was delivered and what is left open, which is also its last line in the log.
 

@@ -24,7 +24,7 @@ extension Gateway {
     /// - If the entry of a delivered payment cannot be finished, this is logged and repeated once, at the end.
     ///
     /// - Parameters:
-    ///   - policy: How it polls, and for how long: by default every 10 seconds, for 20 minutes at most. The time of the handler counts.
+    ///   - policy: How it polls, and for how long: by default every 10 seconds, for 20 minutes at most.
     ///   - otherwise: Gets any other result, once: a payment that was not paid (``JournalState/rejected``; release what was
     ///     reserved), and what a person should look at: a payment of another amount (``JournalState/mismatch``), one that the gateway does
     ///     not answer about, an entry that cannot be read. Each is logged before. If it throws, this is logged. **A rejected payment may

@@ -20,7 +20,7 @@ func takePayment(from phone: String, journal: Journal, askForCode: () async -> S
             }
         }
     } catch let error as PaymentError {
-        print(error)  // it says whether money may have moved; if so, deliverUnfinished() asks the gateway
+        print(error)  // it says whether money may have moved; if so, deliverUnfinished() queries the gateway
     }
     // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
     let summary = try await gateway.deliverUnfinished(

@@ -112,6 +112,14 @@ impl MemoryDisk {
         self.state().seen.clear();
     }
 
+    /// Takes a file away, as a network disk does for a while; `put` brings it back.
+    pub fn take_away(&self, name: &str) -> (PathBuf, Vec<u8>) {
+        let mut state = self.state();
+        let path = state.seen.keys().find(|path| path.ends_with(name)).unwrap().clone();
+        let content = state.seen.remove(&path).unwrap().unwrap();
+        (path, content)
+    }
+
     pub fn put(&self, path: &Path, bytes: &[u8]) {
         self.state().seen.insert(path.to_owned(), Some(bytes.to_vec()));
     }

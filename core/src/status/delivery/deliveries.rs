@@ -16,7 +16,7 @@ use crate::{
         journaling::run_blocking,
         log::{Event, What, running_call},
     },
-    status::recovery::Recovered,
+    status::recovery::{Recovered, Recovery},
 };
 
 pub(super) const NOT_DELIVERED: &str = "a payment was not delivered";
@@ -47,13 +47,19 @@ impl Deliveries {
         Ok(is_true)
     }
 
-    /// Finishes what was delivered. By the journal itself: a gateway that was closed meanwhile finishes nothing.
-    pub(super) async fn finish(&mut self, result: &Recovered) -> Result<(), PaymentError> {
+    /// Finishes what was delivered. By the journal itself: a gateway that was closed meanwhile finishes nothing. The recovery holds the
+    /// journal's lock until it is written, also where the caller is dropped meanwhile.
+    pub(super) async fn finish(&mut self, result: &Recovered, recovery: Option<Recovery>) -> Result<(), PaymentError> {
         if let Recovered::Payment { entry } = result
             && is_charged(result)
         {
             let (journal, id) = (self.journal.clone(), entry.id.clone());
-            on_disk(&self.engine, move || journal.finish(&id)).await?;
+            on_disk(&self.engine, move || {
+                let finished = journal.finish(&id);
+                drop(recovery);
+                finished
+            })
+            .await?;
             self.delivered += 1;
         }
         Ok(())

@@ -84,8 +84,8 @@ where
     }
 }
 
-/// The same as [`DeliveryHandler`] for [`BlockingGateway::deliver_forever`](crate::BlockingGateway::deliver_forever). A closure that takes
-/// the entry is one, too.
+/// The same as [`DeliveryHandler`] for [`BlockingGateway::deliver_forever`](crate::BlockingGateway::deliver_forever) and
+/// [`BlockingGateway::deliver_unfinished`](crate::BlockingGateway::deliver_unfinished). A closure that takes the entry is one, too.
 pub trait BlockingDeliveryHandler {
     /// Why it failed. The log has it as text.
     type Error: Display;
@@ -93,13 +93,13 @@ pub trait BlockingDeliveryHandler {
     /// See [`DeliveryHandler::deliver`].
     ///
     /// # Errors
-    /// Where it was not delivered: it is called again.
+    /// Where it was not delivered. `deliver_forever` calls it again, and `deliver_unfinished` leaves the payment to the next delivery.
     fn deliver(&mut self, entry: JournalEntry) -> Result<(), Self::Error>;
 
     /// See [`DeliveryHandler::otherwise`].
     ///
     /// # Errors
-    /// Where it could not be handled: it is called again.
+    /// Where it could not be handled. `deliver_forever` calls it again.
     fn otherwise(&mut self, recovered: Recovered) -> Result<(), Self::Error> {
         record_unhandled(&recovered);
         Ok(())
@@ -224,13 +224,13 @@ impl StopSignal {
     }
 }
 
-/// What a worker delivered, and what it left open when it ended.
+/// What a delivery delivered, and what it left open when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeliverySummary {
     /// How many payments the handler delivered and the journal has as finished.
     pub delivered: u64,
-    /// The journal's unfinished entries: the next worker continues with them. `None` if the journal could not be read.
+    /// The journal's unfinished entries: the next delivery continues with them. `None` if the journal could not be read.
     pub left_open: Option<Vec<Unfinished>>,
 }
 

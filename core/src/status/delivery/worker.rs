@@ -221,7 +221,11 @@ impl<S: Future<Output = ()>> Worker<S> {
     }
 
     async fn finish(&mut self, task: Task) {
-        if let Err(error) = self.deliveries.finish(&task.result).await {
+        let recovery = match &self.phase {
+            Phase::Recovering { recovery, .. } => Some(recovery.clone()),
+            Phase::Pausing { .. } | Phase::Ending => None,
+        };
+        if let Err(error) = self.deliveries.finish(&task.result, recovery).await {
             self.failed(task, NOT_FINISHED, error.to_string());
         }
     }

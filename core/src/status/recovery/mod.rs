@@ -30,7 +30,7 @@ use crate::{
     },
     pipeline::engine::{EndsAtClose, Engine},
     status::GivenBack,
-    transport::Boxed,
+    transport::{Boxed, after},
 };
 
 pub use policy::RecoveryPolicy;
@@ -124,8 +124,8 @@ struct Progress {
     has_ended: bool,
     /// While somebody may deliver a result, other processes must not recover, though this recovery may have ended.
     lock: Option<Arc<RecoveryLock>>,
-    /// The caller has a result.
-    is_in_hand: bool,
+    /// Since when the caller has a result. That time does not count towards the deadline: while it is delivered, nothing is polled.
+    in_hand_since: Option<Instant>,
 }
 
 /// Reading the entries of the journal. Another process may have to end its recovery first.
@@ -171,13 +171,14 @@ impl Recovery {
         // Dropped after the guard of the progress below.
         let _release = ReleaseIfStopped(&self.shared);
         let mut progress = self.shared.progress.lock().await;
-        progress.is_in_hand = false;
+        progress.take_out_of_hand(self.shared.source.engine.transport().now());
         let next = match self.shared.given_back.pop() {
             Some(given_back) => given_back.map(Some),
             None => self.shared.next(&mut progress).await,
         };
-        progress.is_in_hand = matches!(next, Ok(Some(_)));
-        if !progress.is_in_hand {
+        if matches!(next, Ok(Some(_))) {
+            progress.in_hand_since = Some(self.shared.source.engine.transport().now());
+        } else {
             progress.end(self.shared.holds_lock());
         }
         next
@@ -188,7 +189,7 @@ impl Recovery {
     pub(crate) fn give_back(&self, next: Result<Recovered, PaymentError>) {
         self.shared.given_back.push(next);
         if let Ok(mut progress) = self.shared.progress.try_lock() {
-            progress.is_in_hand = false;
+            progress.in_hand_since = None;
         }
         self.shared.release_if_stopped();
     }
@@ -246,6 +247,13 @@ impl Progress {
         self.recovered.push_back(Recovered::Payment { entry });
     }
 
+    /// The caller wants the next result.
+    fn take_out_of_hand(&mut self, now: Instant) {
+        if let (Some(since), Some(deadline)) = (self.in_hand_since.take(), &mut self.deadline) {
+            *deadline = after(*deadline, now.saturating_duration_since(since));
+        }
+    }
+
     /// Ends the recovery: no more queries, and other processes may recover, unless the lock is held.
     fn end(&mut self, holds_lock: bool) {
         let lock = self.lock.take().filter(|_| holds_lock);
@@ -255,9 +263,9 @@ impl Progress {
     /// The gateway was closed: no more queries, but payments with a final status are still returned, as a rejection is returned only once.
     fn close(&mut self, holds_lock: bool) {
         let (recovered, failure) = (std::mem::take(&mut self.recovered), self.failure.take());
-        let lock = self.lock.take().filter(|_| holds_lock || self.is_in_hand);
-        let (has_ended, is_in_hand) = (self.has_ended, self.is_in_hand);
-        *self = Self { recovered, failure, has_ended, lock, is_in_hand, ..Self::default() };
+        let lock = self.lock.take().filter(|_| holds_lock || self.in_hand_since.is_some());
+        let (has_ended, in_hand_since) = (self.has_ended, self.in_hand_since);
+        *self = Self { recovered, failure, has_ended, lock, in_hand_since, ..Self::default() };
     }
 }
 

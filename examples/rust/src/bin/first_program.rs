@@ -2,7 +2,26 @@
 
 use std::time::Duration;
 
-use kassa::{BlockingGateway, GatewayConfig, Journal, JournalEntry, MbankPayment, PaymentError, RecoveryPolicy};
+use kassa::{
+    BlockingDeliveryHandler, BlockingGateway, GatewayConfig, Journal, JournalEntry, MbankPayment, PaymentError,
+    Recovered, RecoveryPolicy,
+};
+
+struct Shop;
+
+impl BlockingDeliveryHandler for Shop {
+    type Error = std::io::Error;
+
+    fn deliver(&mut self, entry: JournalEntry) -> std::io::Result<()> {
+        println!("paid: deliver {:?}", entry.note); // the only reason to ship
+        Ok(())
+    }
+
+    fn otherwise(&mut self, recovered: Recovered) -> std::io::Result<()> {
+        println!("not paid, or for a person: {recovered:?}");
+        Ok(())
+    }
+}
 
 fn main() -> Result<(), PaymentError> {
     let gateway = BlockingGateway::new(GatewayConfig::from_environment()?)? // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
@@ -26,12 +45,7 @@ fn main() -> Result<(), PaymentError> {
         println!("{error}"); // it says whether money may have moved; if so, the gateway is queried below
     }
     // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
-    let deliver = |entry: JournalEntry| {
-        println!("paid: deliver {:?}", entry.note); // the only reason to ship
-        Ok::<(), std::io::Error>(())
-    };
-    let summary =
-        gateway.deliver_unfinished(RecoveryPolicy::default().with_deadline(Duration::from_secs(15)), deliver)?;
-    println!("{summary}"); // what is left open is queried again by the next run
+    let summary = gateway.deliver_unfinished(RecoveryPolicy::default().with_deadline(Duration::from_secs(15)), Shop)?;
+    println!("{summary}"); // what is left open is for the next run, or for a person
     Ok(())
 }

@@ -99,6 +99,35 @@ async fn its_delivered_payment_is_finished_at_the_end() {
     assert_eq!((delivered, summary.to_string().as_str()), (1, "1 delivered; left open: nothing"));
 }
 
+/// The handler of the first payment takes longer than the deadline, and the second one is paid at the gateway.
+#[tokio::test(start_paused = true)]
+async fn a_slow_handler_does_not_use_up_the_deadline() {
+    let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
+    journal.record_report(&card("one"), ReportedStatus::Charged, None);
+    let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
+    let summary = deliver_once(&gateway, slow_handler("shop", &Spans::default(), 1)).await.unwrap();
+    assert_eq!((summary.delivered, summary.undelivered().map(number).collect::<Vec<_>>()), (1, vec!["one".to_owned()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_reported_again_is_handled_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, &["one"]);
+    journal.record_report(&card("one"), ReportedStatus::Charged, None);
+    let gateway = gateway_of(&journal, |_| report("NEW", 10));
+    let shop = Shop::new(&[("one", usize::MAX)]);
+    let delivered = shop.delivered.clone();
+    let policy = RecoveryPolicy::default().with_follow_new(true).with_deadline(100 * SECOND);
+    let id = journal.entry(&card("one")).unwrap().unwrap().id;
+    let (summary, ()) = tokio::join!(gateway.deliver_unfinished(policy, shop), async {
+        sleep(5 * SECOND).await;
+        let (path, content) = disk.take_away(&id);
+        sleep(20 * SECOND).await;
+        disk.put(&path, &content);
+    });
+    assert_eq!((calls(&delivered).len(), summary.unwrap().undelivered().count()), (1, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn errors_of_its_recovery_reach_the_caller() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);

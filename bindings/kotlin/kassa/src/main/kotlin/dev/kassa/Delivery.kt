@@ -144,10 +144,10 @@ public data class DeliverySummary(public val delivered: Int, public val leftOpen
         leftOpen.orEmpty().filterIsInstance<Unfinished.Payment>().map { it.entry }.filter { it.state in states }
 
     /** The counts: a page's address in an entry is not to be logged. */
-    override fun toString(): String = "$delivered delivered; " + if (leftOpen == null) {
-        "the journal could not be read"
-    } else {
-        "left open: ${undelivered.size} charged and not delivered, ${undecided.size} undecided, ${forAPerson.size} for a person"
+    override fun toString(): String = "$delivered delivered; " + when {
+        leftOpen == null -> "the journal could not be read"
+        leftOpen.isEmpty() -> "left open: nothing"
+        else -> "left open: ${undelivered.size} charged and not delivered, ${undecided.size} undecided, ${forAPerson.size} for a person"
     }
 }
 

@@ -114,7 +114,7 @@ class LogTest {
             val gateway = FakeGateway().blocking.withJournal(Journal.open(folder))
             gateway.deliverForever(StopSignal().apply { stop() }) { error("nothing is paid") }
             val end = events.next("the worker ends: ").text.substringAfter("ends: ")
-            assertEquals("0 delivered; left open: 0 charged and not delivered, 0 undecided, 0 for a person", end)
+            assertEquals("0 delivered; left open: nothing", end)
         } finally {
             Library.logTo(SystemLog)
         }

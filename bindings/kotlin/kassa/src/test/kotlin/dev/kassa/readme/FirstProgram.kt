@@ -13,7 +13,7 @@ suspend fun main() = Gateway(GatewayConfig.fromEnvironment(), Journal.open(Path(
             gateway.confirmMbankPayment(created.payment, otp = readln())
             break
         } catch (error: PaymentException.Refused) { println(error.message) } // such as a mistyped code: nothing was paid
-    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, deliverUnfinished asks the gateway
+    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, deliverUnfinished queries the gateway
     // Everything unfinished, including payments of a crashed process. Here it waits for 15 seconds at most.
     val summary = gateway.deliverUnfinished(RecoveryPolicy(deadline = 15.seconds)) { entry ->
         println("paid: deliver ${entry.note}") // the only reason to ship; its entry is finished afterwards
