@@ -199,7 +199,7 @@ def test_opened_ways_do_not_stay_open_for_who_has_paid(meet: Meet) -> None:
     buyer.page.locator("#check").click()
     buyer.sees("claimed")
     expect(buyer.page.locator("#others button:visible, svg.qr:visible")).to_have_count(0)
-    # The gateway is asked again and again, and the keyboard stays where it is.
+    # The gateway is queried again and again, and the keyboard stays where it is.
     buyer.page.locator("#check").focus()
     expect(buyer.page.locator("#checked-at")).to_contain_text("the bank had not confirmed it yet")
     expect(buyer.page.locator("#check")).to_be_focused()

@@ -221,7 +221,7 @@ def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_pat
         else:
             shop["recover"]()
         assert delivered == expected
-    assert len(raw.requests) == 4, "what was delivered is asked about no more"
+    assert len(raw.requests) == 4, "what was delivered is queried no more"
 
 
 def test_the_readmes_sales_under_trio(raw: RawGateway) -> None:

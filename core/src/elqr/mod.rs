@@ -169,8 +169,8 @@ impl Elqr {
         self.check_text(&mut checks);
         if self.amount_tyiyn != Some(amount_tyiyn) {
             let sentence = match self.amount_tyiyn {
-                Some(amount) => format!("has the amount {amount} (in tyiyn), and {amount_tyiyn} was asked for"),
-                None => format!("has no amount, and {amount_tyiyn} (in tyiyn) was asked for"),
+                Some(amount) => format!("has the amount {amount} (in tyiyn), and {amount_tyiyn} was requested"),
+                None => format!("has no amount, and {amount_tyiyn} (in tyiyn) was requested"),
             };
             checks.fail("elqr", Rule::Exact, Some(&amount_tyiyn.to_string()), &sentence);
         }

@@ -91,7 +91,7 @@ pub type GatewayFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///         refused()
 ///     }
 ///     fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
-///         StatusWatch::asking(payment, policy, |_| refused())
+///         StatusWatch::polling(payment, policy, |_| refused())
 ///     }
 ///     fn verify_callback<'a>(
 ///         &'a self, _: &'a Callback, _: &'a PaymentRef,
@@ -180,7 +180,7 @@ pub trait PaymentGateway: Send + Sync {
     /// See [`Gateway::check`].
     fn check<'a>(&'a self, payment: &'a PaymentRef) -> GatewayFuture<'a, Result<Verdict, PaymentError>>;
 
-    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::asking`].
+    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::polling`].
     ///
     /// # Errors
     /// See [`Gateway::watch`].
@@ -282,7 +282,7 @@ pub trait BlockingPaymentGateway: Send + Sync {
     /// As there.
     fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError>;
 
-    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::asking`], which becomes a blocking one by
+    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::polling`], which becomes a blocking one by
     /// `into()`.
     ///
     /// # Errors

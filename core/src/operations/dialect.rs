@@ -102,7 +102,7 @@ const PAYLOAD: &str = "is not set, and the interface does not show the response,
     stands; where it stands elsewhere, no code can be shown: name its place, or begin with a known dialect";
 
 const TRANSACTION: &str = "is not set, and the interface does not show the response, so it is a guess where the transaction stands; \
-    where it stands elsewhere, a QR payment cannot be asked about, so only its callback or a person can decide it: name its \
+    where it stands elsewhere, a QR payment cannot be queried, so only its callback or a person can decide it: name its \
     place, or begin with a known dialect";
 
 const STATUS: &str = "is not set, and the interface does not show the response, so it is a guess where the status word stands; where \

@@ -94,20 +94,20 @@ pub(crate) enum Kind<O> {
     /// It creates a pay-form or a QR code. The journal records it before the caller gets it: nobody can pay it before.
     Creates,
     /// It only queries.
-    Asks,
+    Queries,
 }
 
 impl<O> Kind<O> {
     /// Whether it only queries.
     pub(crate) fn is_query(&self) -> bool {
-        matches!(self, Self::Asks)
+        matches!(self, Self::Queries)
     }
 
     pub(crate) fn effect(&self, operation: &O) -> Effect {
         match self {
             Self::Pays(payment) | Self::Confirms(payment) => Effect::MovesMoney(payment(operation)),
             Self::Creates => Effect::Creates,
-            Self::Asks => Effect::Asks,
+            Self::Queries => Effect::Queries,
         }
     }
 }
@@ -120,7 +120,7 @@ pub(crate) enum Effect {
     /// It makes a pay-form or a QR code: no money moves by it. Sent once.
     Creates,
     /// It only queries, which is idempotent. Sent again where that may help.
-    Asks,
+    Queries,
 }
 
 impl Effect {

@@ -58,7 +58,7 @@ impl QrData {
 
 const NO_PAYLOAD: &str = "finds no text of a QR code in the response, so there is no code to show: name its place";
 
-const NO_TRANSACTION: &str = "finds no transaction in the response, so the payment cannot be asked about, and only its callback or a \
+const NO_TRANSACTION: &str = "finds no transaction in the response, so the payment cannot be queried, and only its callback or a \
     person can decide it: name its place";
 
 impl QrData {

@@ -62,7 +62,7 @@ impl Operation for PaymentStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &PAYMENT_STATUS;
 
-    const KIND: Kind<Self> = Kind::Asks;
+    const KIND: Kind<Self> = Kind::Queries;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.gateway_number);
@@ -127,7 +127,7 @@ impl Operation for ProviderStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &PROVIDER_STATUS;
 
-    const KIND: Kind<Self> = Kind::Asks;
+    const KIND: Kind<Self> = Kind::Queries;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
@@ -178,7 +178,7 @@ impl Operation for QrStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &QR_STATUS;
 
-    const KIND: Kind<Self> = Kind::Asks;
+    const KIND: Kind<Self> = Kind::Queries;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("transaction_id", &self.transaction_id);

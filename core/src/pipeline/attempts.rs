@@ -102,7 +102,7 @@ impl Attempts {
                 headers: http::HeaderMap::new(),
                 query: parts.query,
                 body: parts.body.map(Bytes::from_owner),
-                own_connection: (effect != Effect::Asks).then(Arc::default),
+                own_connection: (effect != Effect::Queries).then(Arc::default),
                 progress: Progress::default(),
             }),
             effect,

@@ -101,7 +101,7 @@ impl Engine {
     pub(super) fn limits_of<O>(&self, kind: &Kind<O>) -> Limits {
         match kind {
             Kind::Pays(_) | Kind::Confirms(_) => Limits { deadline: self.payment_deadline, ..self.limits },
-            Kind::Creates | Kind::Asks => self.limits,
+            Kind::Creates | Kind::Queries => self.limits,
         }
     }
 

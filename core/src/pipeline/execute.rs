@@ -125,7 +125,7 @@ impl Engine {
             Kind::Pays(payment) => What::Payment(payment(operation)),
             Kind::Confirms(payment) => What::Confirmation(payment(operation)),
             Kind::Creates => What::Code,
-            Kind::Asks => return None,
+            Kind::Queries => return None,
         };
         Some(Journaling::new(journal, what, self.note.clone()))
     }

@@ -37,8 +37,8 @@ pub(crate) type ResendPolicy = fn(&Effect, &Result<Response, Failure>) -> Again;
 /// connection was ever made, so that the gateway cannot have seen it; one that creates something, never.
 pub(crate) fn again(effect: &Effect, result: &Result<Response, Failure>) -> Again {
     match (effect, result) {
-        (Effect::Asks, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
-        (Effect::Asks, Ok(response)) if response.http_status == 429 || response.http_status >= 500 => {
+        (Effect::Queries, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
+        (Effect::Queries, Ok(response)) if response.http_status == 429 || response.http_status >= 500 => {
             Again::After(response.retry_after)
         }
         (Effect::MovesMoney(_), Err(Failure::NotConnected { .. })) => Again::After(None),
@@ -107,7 +107,7 @@ pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentE
 pub(crate) fn without_response(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
         (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
-        (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
+        (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Queries) => {
             PaymentError::unavailable(detail)
         }
         (Failure::Lost { detail }, Effect::MovesMoney(payment)) => PaymentError::OutcomeUnknown {
@@ -154,7 +154,7 @@ enum Meaning {
 fn unsuccessful(effect: &Effect, reader: &ResponseReader<'_>, problem: NotAnAnswer) -> Meaning {
     match effect {
         Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
-        Effect::Creates | Effect::Asks if has_indeterminate_code(reader) => Meaning::Refused,
+        Effect::Creates | Effect::Queries if has_indeterminate_code(reader) => Meaning::Refused,
         _ => Meaning::Indeterminate(problem.detail),
     }
 }
@@ -186,7 +186,7 @@ fn unsuccessful_status(status: u16, effect: &Effect, reader: &ResponseReader<'_>
                 indeterminate("is not from the gateway, so it does not tell whether the payment was made")
             }
             Effect::Creates => Meaning::Refused,
-            Effect::Asks => Meaning::Unavailable,
+            Effect::Queries => Meaning::Unavailable,
         },
         500.. if moves_money => indeterminate("does not tell whether the payment was made"),
         500.. => Meaning::Unavailable,
@@ -293,7 +293,7 @@ impl<'a> Exchange<'a> {
                     detail,
                     body: Some(body),
                 },
-                Effect::Creates | Effect::Asks => PaymentError::Unexpected { detail, http_status, code, body },
+                Effect::Creates | Effect::Queries => PaymentError::Unexpected { detail, http_status, code, body },
             },
         }
     }

@@ -189,7 +189,7 @@ fn of_unknown_request(payment: &PaymentRef) -> Option<&'static str> {
     // A QR code may have an open amount, but always has a currency: a text without one was truncated.
     let has_amount = payment.amount.is_some() || payment.kind == PaymentKind::Qr;
     let is_known = has_amount && payment.currency.is_some();
-    let why = "the amount or the currency that was asked for is not known: take the reference from the request";
+    let why = "the amount or the currency that was requested is not known: take the reference from the request";
     (!is_known).then_some(why)
 }
 
@@ -258,7 +258,7 @@ fn unmatched(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Op
 fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> Option<&'static str> {
     let is_in_som = payment.amount.is_some() && payment.amount == report.amount;
     (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none() && is_in_som).then_some(
-        "the reported amount fits in som and not in tyiyn, in which the code was asked for, and the unit of the gateway's amounts \
+        "the reported amount fits in som and not in tyiyn, in which the code was requested, and the unit of the gateway's amounts \
          is not known: set qr_amount_unit in the dialect",
     )
 }

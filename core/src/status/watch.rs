@@ -215,14 +215,14 @@ impl Wake for Waiter {
 }
 
 impl StatusWatch {
-    /// A watch that queries a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
+    /// A watch that polls by a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
     /// reports as one of [`Gateway::watch`](crate::Gateway::watch) does.
     ///
     /// ```
     /// use kassa::{Decimal, PaymentRef, PaymentStatus, PollPolicy, StatusReport, StatusWatch, Verdict};
     ///
     /// let payment = PaymentRef::card("order-1", Decimal::TEN, "KGS");
-    /// let watch = StatusWatch::asking(payment, PollPolicy::default(), |payment| async move {
+    /// let watch = StatusWatch::polling(payment, PollPolicy::default(), |payment| async move {
     ///     Ok(Verdict::rejected(payment, StatusReport::new(PaymentStatus::Rejected)))
     /// })?;
     /// assert!(matches!(pollster::block_on(watch.outcome())?, Some(Verdict::Rejected { .. })));
@@ -231,12 +231,12 @@ impl StatusWatch {
     ///
     /// # Errors
     /// As for [`Gateway::watch`](crate::Gateway::watch).
-    pub fn asking<F, A>(payment: PaymentRef, policy: PollPolicy, ask: F) -> Result<Self, PaymentError>
+    pub fn polling<F, A>(payment: PaymentRef, policy: PollPolicy, query: F) -> Result<Self, PaymentError>
     where
         F: Fn(PaymentRef) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Verdict, PaymentError>> + Send + 'static,
     {
-        Self::over(Box::new(Answerer::new(ask)?), payment, policy)
+        Self::over(Box::new(Answerer::new(query)?), payment, policy)
     }
 
     pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {

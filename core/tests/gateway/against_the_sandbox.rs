@@ -209,7 +209,7 @@ async fn a_qr_payment() {
     post(&payload, &[("action", "approve")]);
     assert_eq!(shop.end(data.payment.clone()).await, "charged");
     let callback = first_callback(&shop).await;
-    assert_eq!(callback.amount, Some("10010".parse().unwrap()), "in tyiyn, as it was asked for");
+    assert_eq!(callback.amount, Some("10010".parse().unwrap()), "in tyiyn, as it was requested");
     assert!(shop.gateway.verify_callback(&callback, &data.payment).await.unwrap().is_charged());
 
     let image = shop.gateway.create_qr_image(request).await.unwrap();

@@ -201,7 +201,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     };
     let card = PaymentRef::card("order-1", 1000.into(), "KGS");
     let error = gateway.verify_callback(&forged("order-1", "1000"), &card).await.unwrap_err();
-    assert_eq!(error.kind(), "Refused", "the order is asked about, not the code");
+    assert_eq!(error.kind(), "Refused", "the order is queried, not the code");
 
     let mine = PaymentRef::qr(Some(100_000)).with_transaction_id("tx-1");
     let verdict = gateway.verify_callback(&forged("q-9", "1000"), &mine).await.unwrap();

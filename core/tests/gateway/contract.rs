@@ -45,7 +45,7 @@ fn watch_over_function_polls_until_final_status() {
     let queries = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = queries.clone();
     let policy = PollPolicy::default().with_interval(Duration::from_millis(1));
-    let watch = StatusWatch::asking(card(), policy, move |payment| {
+    let watch = StatusWatch::polling(card(), policy, move |payment| {
         let number = counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         async move {
             match number {
@@ -71,10 +71,10 @@ fn watch_over_function_polls_until_final_status() {
 #[test]
 fn watch_over_hanging_function_meets_deadline() {
     let policy = PollPolicy::default().with_deadline(Duration::from_millis(20));
-    let watch = StatusWatch::asking(card(), policy, |_| pending()).unwrap();
+    let watch = StatusWatch::polling(card(), policy, |_| pending()).unwrap();
     let outcome = pollster::block_on(watch.outcome());
     assert!(matches!(outcome, Err(PaymentError::DeadlineExpired { last: None, .. })), "{outcome:?}");
-    let nothing = StatusWatch::asking(PaymentRef::pay_form(5.into()), PollPolicy::default(), |_| pending());
+    let nothing = StatusWatch::polling(PaymentRef::pay_form(5.into()), PollPolicy::default(), |_| pending());
     assert!(matches!(nothing, Err(PaymentError::Invalid { .. })));
 }
 

@@ -177,7 +177,7 @@ fn where_nothing_can_be_written_nothing_is_sent() {
     ] {
         assert!(matches!(&error, PaymentError::Unavailable { detail, .. } if detail.contains("journal")), "{error}");
     }
-    assert!(fake.payments().iter().all(|payment| payment.qr_text.is_some()), "no money was asked for");
+    assert!(fake.payments().iter().all(|payment| payment.qr_text.is_some()), "no money was requested");
     fs::remove_file(&folder.0).unwrap();
     fs::create_dir(&folder.0).unwrap();
 }

@@ -28,7 +28,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) narrator: Narrator,
     pub(crate) mailbox: Mailbox,
     pub(crate) awaits_callback: bool,
-    /// Callbacks that the gateway could not be asked about yet.
+    /// Callbacks that could not be verified with the gateway yet.
     pub(crate) unchecked: Vec<Callback>,
     pub(crate) report: Report,
     started: Instant,

@@ -208,7 +208,7 @@ pub(crate) fn word(verdict: &Verdict) -> &'static str {
 /// A verdict in a few words.
 pub(crate) fn verdict_in_words(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Mismatch { fields, .. } => format!("NOT what was asked for, it differs in {}", fields.join(", ")),
+        Verdict::Mismatch { fields, .. } => format!("NOT what was requested, it differs in {}", fields.join(", ")),
         Verdict::Unverifiable { why, .. } => format!("NOT proved: {why}"),
         other => other.report().map(in_words).unwrap_or_default(),
     }

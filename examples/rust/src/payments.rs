@@ -64,7 +64,7 @@ impl Payments {
         self.temporary.is_some()
     }
 
-    /// The entry of the payment that was asked for like that.
+    /// The entry of the payment that was requested like that.
     pub(crate) fn entry(&self, payment: &PaymentRef) -> Result<Option<JournalEntry>, Failure> {
         let asked_for = |payment: &PaymentRef| (payment.kind, payment.amount, payment.currency.clone());
         let entry = self.journal.entry(payment)?;

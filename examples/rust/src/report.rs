@@ -14,7 +14,7 @@ pub(crate) enum Outcome {
     Charged,
     /// It ended without the money being taken.
     Rejected,
-    /// The gateway tells of something else than was asked for, or of nothing that proves it: a person has to look.
+    /// The gateway tells of something else than was requested, or of nothing that proves it: a person has to look.
     PersonNeeded,
     /// Made, and left to a later run, as `--no-wait` asks.
     Created,

@@ -44,7 +44,7 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
     assert!(shop.unfinished().is_empty());
     let (run, line) = shop.json(&["watch", "--resume"]);
     run.expect_code(0);
-    assert!(line["payments"].as_array().unwrap().is_empty(), "what is done with is not asked about again");
+    assert!(line["payments"].as_array().unwrap().is_empty(), "what is done with is not queried again");
     assert_eq!(gateway.payment("KILLED-1").unwrap().times_charged, 1);
 }
 

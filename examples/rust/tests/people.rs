@@ -116,7 +116,7 @@ fn an_order_that_paid_once_pays_for_nothing_else() {
     let page = story.url_after("payer     open");
     let reference = line.split_whitespace().last().unwrap();
     assert!(post(&format!("{callbacks}?ref={reference}"), "application/json", &paid).contains("200"));
-    story.line_with("NOT what was asked for, it differs in orderNumber");
+    story.line_with("NOT what was requested, it differs in orderNumber");
 
     assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
     assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));

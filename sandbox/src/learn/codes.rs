@@ -37,7 +37,7 @@ struct Uses {
 
 impl Learner<'_> {
     pub(super) fn learn_codes(&mut self) {
-        for endpoint in Endpoint::VARIANTS.iter().copied().filter(|endpoint| endpoint.role() != Role::Asks) {
+        for endpoint in Endpoint::VARIANTS.iter().copied().filter(|endpoint| endpoint.role() != Role::Queries) {
             if self.place(FieldOf(endpoint, Field::Code)).is_some() {
                 self.learn_codes_of(endpoint);
             }
@@ -197,7 +197,7 @@ impl Learner<'_> {
                 !self.later(seen).any(|later| later.endpoint == seen.endpoint)
                     && (self.was_charged_after(seen) || self.went_on_after(seen))
             }
-            Role::Asks => false,
+            Role::Queries => false,
         }
     }
 

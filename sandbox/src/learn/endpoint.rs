@@ -26,7 +26,7 @@ pub(super) enum Endpoint {
 pub(super) enum Role {
     Creates,
     Confirms,
-    Asks,
+    Queries,
 }
 
 /// A value in a response that a dialect names the place of.
@@ -79,7 +79,7 @@ impl Endpoint {
 
     pub(super) fn role(self) -> Role {
         match self {
-            Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => Role::Asks,
+            Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => Role::Queries,
             Self::MbankConfirm | Self::MegapayPay => Role::Confirms,
             _ => Role::Creates,
         }

@@ -235,7 +235,7 @@ impl Exchanges {
                     self.payments[seen.payment].begin(seen, number);
                 }
             }
-            Role::Asks => {
+            Role::Queries => {
                 seen.payment = known.unwrap_or_else(|| self.begin());
                 let payment = &mut self.payments[seen.payment];
                 match (seen.endpoint, number) {

@@ -146,7 +146,7 @@ impl Learner<'_> {
         let own = by(|payment| &payment.own);
         let rule = Rule { values: 2, because: "the merchant's number of the payment", payment: TWO_PAYMENTS };
         let is_known = |found: &[Candidate]| found.iter().any(|candidate| candidate.differs.is_empty());
-        if is_known(&own) || endpoint.role() != Role::Asks {
+        if is_known(&own) || endpoint.role() != Role::Queries {
             self.settle(field, own, &rule);
             return;
         }

@@ -38,7 +38,7 @@ fn without_a_session_only_the_login_is_shown() {
     for path in ["/dashboard/logout", "/dashboard/deliveries/again", "/dashboard/receiver/forget"] {
         assert_eq!(browser.post(path, &[("csrf", "")]).status, 303, "{path}");
     }
-    // The endpoints' credentials are asked for by a form: nobody's browser remembers them for requests.
+    // The endpoints' credentials are requested by a form: nobody's browser remembers them for requests.
     let authorization = basic(sandbox.login(), sandbox.password());
     let url = format!("{}/dashboard", sandbox.url());
     assert_eq!(send("GET", &url, &[("authorization", &authorization)], b"").status, 303);

@@ -199,7 +199,7 @@ fn several_places_are_named_and_a_person_chooses() {
     }
 }
 
-/// Three orders with two queries each, of which `answer` makes the response's fields by whether the order is asked about again, and paid.
+/// Three orders with two queries each, of which `answer` makes the response's fields by whether the order is queried again, and paid.
 fn answered(answer: impl Fn(bool, bool, u32) -> Value) -> Script {
     let mut script = Script::new();
     for (order, amount) in [("A-1", 100), ("A-2", 250), ("A-3", 75)] {

@@ -221,7 +221,7 @@ impl Dispatcher {
 /// The response could not be persisted.
 fn record_failed(problem: &StorageError, target: &SendTarget) -> StorageError {
     let payment = target.payment.as_str();
-    tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is asked again");
+    tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is queried again");
     problem.clone()
 }
 

@@ -71,7 +71,7 @@ impl Metrics {
     }
 
     /// A status query was answered.
-    pub fn asked(&self, result: &'static str) {
+    pub fn queried(&self, result: &'static str) {
         *self.locked().status_queries.entry(result).or_default() += 1;
     }
 
@@ -217,8 +217,8 @@ mod counters_tests {
         metrics.http_answered("/v1/checkouts/{id}", 200, Duration::from_millis(300));
         metrics.http_answered("/v1/checkouts/{id}", 404, Duration::from_secs(100));
         metrics.http_answered("/v1/checkout", 200, Duration::from_secs(25));
-        metrics.asked("charged");
-        metrics.asked("pending");
+        metrics.queried("charged");
+        metrics.queried("pending");
         metrics.sent(Method::Qr, "accepted");
         metrics.confirmed("unknown");
         metrics.called_back("unknown_address");

@@ -351,7 +351,7 @@ fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static st
     (text, payment.decline_reason(dialect))
 }
 
-/// The payment from a wallet whose PIN is asked for.
+/// The payment from a wallet whose PIN is requested.
 fn wallet_payment(screen: Screen<'_>) -> Option<&Payment> {
     let Screen::EnterCode(payment) = screen else { return None };
     Some(payment).filter(|payment| payment.method == Method::Megapay)

@@ -28,7 +28,7 @@ pub enum ExchangeKind {
 #[non_exhaustive]
 pub struct Exchange {
     /// The kind of request.
-    pub asked: ExchangeKind,
+    pub kind: ExchangeKind,
     /// The number of the query, if a callback claimed it.
     pub claim: Option<String>,
     /// The verdict, or the kind of error.
@@ -95,7 +95,7 @@ impl Exchange {
     /// One of which no more is known.
     pub fn new(kind: ExchangeKind, outcome: impl Into<String>) -> Self {
         let (claim, http_status, code, words, response) = (None, None, None, None, None);
-        Self { asked: kind, claim, outcome: outcome.into(), http_status, code, words, response }
+        Self { kind, claim, outcome: outcome.into(), http_status, code, words, response }
     }
 
     /// The gateway called back.

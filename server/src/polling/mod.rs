@@ -32,7 +32,7 @@ const RECORDED: usize = 64;
 #[non_exhaustive]
 pub struct PollSummary {
     /// The number of polled payments.
-    pub asked: usize,
+    pub queried: usize,
     /// The time until the next one is due, where one waits.
     pub next_in_ms: Option<Millis>,
 }
@@ -49,7 +49,7 @@ pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, notify: No
 
 /// Questions on their way to their answers.
 pub(crate) struct PollBatch {
-    pub(crate) asking: Vec<Boxed<'static, PollResult>>,
+    pub(crate) queries: Vec<Boxed<'static, PollResult>>,
     /// The places that are left.
     pub(crate) places: Slots,
     /// The time until the next poll may start, if one waits.
@@ -65,14 +65,14 @@ pub(crate) async fn claim(
 ) -> Result<PollBatch, ServerError> {
     let mut places = claim.places;
     let claimed = storage.claim_polls(claim).await?;
-    let mut asking: Vec<Boxed<'static, PollResult>> = Vec::new();
+    let mut queries: Vec<Boxed<'static, PollResult>> = Vec::new();
     for question in claimed.questions {
         let mut random = [0; 4];
         runtime.fill(&mut random)?;
         places.take(question.method);
-        asking.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
+        queries.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
     }
-    Ok(PollBatch { asking, places, next_in_ms: claimed.next_in_ms })
+    Ok(PollBatch { queries, places, next_in_ms: claimed.next_in_ms })
 }
 
 /// Notes answers.
@@ -82,7 +82,7 @@ pub(crate) async fn record(
     answers: Vec<PollResult>,
     notify: Notify<'_>,
 ) -> Result<(), ServerError> {
-    answers.iter().flat_map(|answered| &answered.reports).for_each(|one| metrics.asked(word(&one.report)));
+    answers.iter().flat_map(|answered| &answered.reports).for_each(|one| metrics.queried(word(&one.report)));
     storage.record_poll_results(answers).await?.changed.iter().for_each(notify);
     Ok(())
 }
@@ -98,23 +98,23 @@ pub(crate) async fn poll_once(
     notify: Notify<'_>,
 ) -> Result<PollSummary, ServerError> {
     sweep(storage, keep_for_ms, notify).await?;
-    let PollBatch { asking, next_in_ms, .. } = claim(storage, gateway, runtime, wanted).await?;
-    let asked = asking.len();
-    let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
+    let PollBatch { queries, next_in_ms, .. } = claim(storage, gateway, runtime, wanted).await?;
+    let queried = queries.len();
+    let mut answers = queries.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
     while let Some(batch) = answers.next().await {
         record(storage, metrics, batch, notify).await?;
     }
-    Ok(PollSummary { asked, next_in_ms })
+    Ok(PollSummary { queried, next_in_ms })
 }
 
 /// So that questions go on while answers are written down: a slow database must not make them pass their deadlines. Without
 /// a runtime, as in simulations, nothing takes time.
-async fn in_task(asking: impl Future<Output = PollResult> + Send + 'static) -> PollResult {
+async fn in_task(queries: impl Future<Output = PollResult> + Send + 'static) -> PollResult {
     if Handle::try_current().is_err() {
-        return asking.await;
+        return queries.await;
     }
     let mut task = JoinSet::new();
-    task.spawn(asking.in_current_span());
+    task.spawn(queries.in_current_span());
     match task.join_next().await {
         Some(Ok(answered)) => answered,
         Some(Err(ended)) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),

@@ -50,7 +50,7 @@ impl Made {
             Verdict::Rejected { .. } => MadeState::Rejected,
             Verdict::Pending { .. } => MadeState::Pending("the gateway has not ended it".to_owned()),
             Verdict::Mismatch { fields, .. } => {
-                MadeState::Pending(format!("the gateway contradicts what was asked for: {}", fields.join(", ")))
+                MadeState::Pending(format!("the gateway contradicts what was requested: {}", fields.join(", ")))
             }
             Verdict::Unverifiable { why, .. } => MadeState::Pending(format!("nothing is proved: {why}")),
             _ => MadeState::Pending("the gateway says something that this version does not know".to_owned()),

@@ -19,15 +19,15 @@ pub(super) fn read(reply: StoredReply) -> Result<Exchange, String> {
     if response.ends_with(CUT) {
         return Err("only the beginning of the response was stored".to_owned());
     }
-    let subject = if stored.asked == ExchangeKind::Callback {
+    let subject = if stored.kind == ExchangeKind::Callback {
         Subject::Callback(response.clone())
     } else {
         let mut payment = about(&reply.reference, stored.claim.as_deref());
-        if stored.asked == ExchangeKind::Create {
+        if stored.kind == ExchangeKind::Create {
             // What the gateway answered was not known before: these are read anew.
             (payment.gateway_number, payment.transaction_id, payment.confirm_identifier) = (None, None, None);
         }
-        let endpoints = endpoints(stored.asked, &payment, stored.claim.is_some());
+        let endpoints = endpoints(stored.kind, &payment, stored.claim.is_some());
         // The HTTP status of an answer that was accepted is not stored.
         let http_status = stored.http_status.unwrap_or(200);
         let candidates = endpoints.iter().map(|endpoint| {
@@ -52,8 +52,8 @@ fn about(payment: &PaymentRef, claim: Option<&str>) -> PaymentRef {
 }
 
 /// The endpoints whose response it can be. A payment with a number of the gateway's is queried by that one first.
-fn endpoints(asked: ExchangeKind, payment: &PaymentRef, is_claimed: bool) -> &'static [&'static str] {
-    match (asked, payment.kind) {
+fn endpoints(kind: ExchangeKind, payment: &PaymentRef, is_claimed: bool) -> &'static [&'static str] {
+    match (kind, payment.kind) {
         (ExchangeKind::Create, PaymentKind::Card) => &["card_payment"],
         (ExchangeKind::Create, PaymentKind::Mbank) => &["mbank_payment"],
         (ExchangeKind::Create, PaymentKind::Megapay) => &["megapay_check"],

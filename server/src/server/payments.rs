@@ -350,7 +350,7 @@ fn checked_phone(typed: &str) -> Result<String, ServerError> {
 /// Logs the unreadable part of a callback, masked and truncated.
 fn log_unread(payment: &PaymentId, reading: Readability, exchange: &Exchange) {
     let (words, body) = (exchange.words.as_deref(), exchange.response.as_deref());
-    let sentence = "a callback could not be read in full; its payment is asked about all the same";
+    let sentence = "a callback could not be read in full; its payment is queried all the same";
     match reading {
         Readability::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
         _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),

@@ -92,7 +92,7 @@ impl Work for PollWork {
             let claim = ClaimPolls { places: self.places, ..shared.poll_claim() };
             let claimed = polling::claim(&*shared.storage, &shared.gateway, &*shared.runtime, claim).await?;
             self.places = claimed.places;
-            Ok((claimed.asking, claimed.next_in_ms))
+            Ok((claimed.queries, claimed.next_in_ms))
         })
     }
 

@@ -192,7 +192,7 @@ fn payment_rows(history: &History, may_decide: bool, t: &Texts) -> Vec<PaymentRo
 fn alike(exchanges: &[StoredExchange]) -> Vec<StoredExchange> {
     let mut all: Vec<StoredExchange> = Vec::new();
     for one in exchanges {
-        let (now, is_status) = (&one.exchange, one.exchange.asked == ExchangeKind::Status);
+        let (now, is_status) = (&one.exchange, one.exchange.kind == ExchangeKind::Status);
         match all.last_mut() {
             Some(last) if is_status && Exchange { response: None, ..now.clone() } == without_response(last) => {
                 last.exchange.response.clone_from(&now.response);
@@ -227,7 +227,7 @@ fn exchange_row(stored: &StoredExchange, secret: &str, t: &Texts) -> ExchangeRow
     ExchangeRow {
         at: labels::moment(stored.first_at, t),
         until: (stored.times > 1).then(|| (fill(t.times, &[&stored.times]), labels::moment(stored.last_at, t))),
-        kind: labels::exchange_kind(exchange.asked, t),
+        kind: labels::exchange_kind(exchange.kind, t),
         claim: exchange.claim.as_ref().map(|number| fill(t.by_claim, &[number])),
         outcome: labels::outcome(exchange.verdict(), t),
         said: said.replace(secret, HIDDEN),

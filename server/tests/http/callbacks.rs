@@ -1,4 +1,4 @@
-//! Callbacks over real sockets: whatever form they have, a number that can be read is asked about, and nothing is dropped.
+//! Callbacks over real sockets: whatever form they have, a number that can be read is queried, and nothing is dropped.
 
 use std::io::Write;
 

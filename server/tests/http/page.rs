@@ -302,7 +302,7 @@ async fn payer_who_claims_to_have_paid_is_not_asked_to() {
         for part in ["The bank has not confirmed the payment yet", "do not pay again"] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        // A pay-form whose number no callback has named cannot be asked about.
+        // A pay-form whose number no callback has named cannot be queried.
         assert_eq!(page.contains("the bank had not confirmed it yet"), method == "qr", "{page}");
         let shown = page.split("<details").next().unwrap();
         assert!(!shown.contains("/go\"") && !shown.contains("class=\"qr\"") && !shown.contains("/pay\""), "{page}");

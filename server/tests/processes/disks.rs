@@ -270,7 +270,7 @@ fn payment_sent_when_disk_fills_is_polled() {
     let again = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     assert_eq!((again.status, &again.body["state"]), (202, &json!("sending")), "{again:?}");
 
-    // Its sender is taken for dead; then it is asked about.
+    // Its sender is taken for dead; then it is queried.
     scene.keeper.time_passes(Duration::from_secs(120));
     until("the gateway was asked", || app.get("/v1/checkout").unwrap().body["payments"][0]["state"] == "awaiting");
     let path = format!("{PAYMENTS}/{}/confirm", again.member("id").unwrap());

@@ -1,4 +1,4 @@
-//! A database that was put back to an earlier moment (point-in-time recovery): what was sent since is asked about.
+//! A database that was put back to an earlier moment (point-in-time recovery): what was sent since is queried.
 
 use std::{sync::LazyLock, thread, time::Duration};
 

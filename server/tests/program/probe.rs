@@ -632,7 +632,7 @@ fn probe_needs_test_environment_and_permission() {
     let elsewhere = ["probe", "--test-environment", "127.0.0.1:1", "--yes", "--gateway-url", "http://127.0.0.1:1"];
     let ended = place.run(&elsewhere);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("cannot be asked, so nothing was created"), "{ended:?}");
+    assert!(ended.err.contains("cannot be queried, so nothing was created"), "{ended:?}");
     assert!(ended.out.contains("Nothing was created, so no money moved."), "{ended:?}");
 }
 

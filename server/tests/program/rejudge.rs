@@ -109,7 +109,7 @@ fn rejudge_lists_changes_of_charges_first() {
     );
     assert!(ended.out.contains("2 verdicts change otherwise:"), "{}", ended.out);
     assert!(ended.out.contains("exchange 2  2026-11-30T03:20:00.123Z  provider_status  order-1: rejected -> pending"));
-    // The amount is not the one that was asked for.
+    // The amount is not the one that was requested.
     assert!(
         ended
             .out

@@ -34,10 +34,10 @@ fn hint(process: &Process, payment: &FakePayment, body: &str) -> bool {
     process.run(process.server.hint(&World::address(payment), body.as_bytes())).unwrap()
 }
 
-/// Some seconds later, as the gateway is asked about a payment at most once a second.
+/// Some seconds later, as a payment is queried at most once a second.
 fn follow(process: &Process) {
     process.fake.advance(Duration::from_secs(3));
-    while process.run(process.server.poll_once()).unwrap().asked > 0 {}
+    while process.run(process.server.poll_once()).unwrap().queried > 0 {}
 }
 
 fn state(process: &Process, id: &CheckoutId) -> (CheckoutState, PaymentState) {
@@ -66,7 +66,7 @@ fn callback_before_pay_form_response_is_kept() {
     let payment = charged(&world, &world.fake.payments()[0]);
     assert!(hint(&process, &payment, &callback_of(&payment)));
     follow(&process);
-    assert_eq!(state(&process, &id).1, PaymentState::Sending, "nothing is asked about what may not be there yet");
+    assert_eq!(state(&process, &id).1, PaymentState::Sending, "what may not be there yet is not queried");
     calls.finish(&mut random, &world.fake);
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
@@ -235,10 +235,7 @@ fn every_claimed_order_number_is_kept_and_polled() {
     }
     follow(&process);
     assert_eq!(claims(&process, &id).len(), 40);
-    assert!(
-        claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Pending),
-        "all were asked about at once"
-    );
+    assert!(claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Pending), "all were queried at once");
     set_verdict(&world, "GW-40", charge_of("GW-40"));
     assert!(claim(&process, &payment, "GW-40"));
     follow(&process);
@@ -584,7 +581,7 @@ fn unreadable_callback_appears_in_history() {
     assert!(hint(&process, &payment, "orderNumber=GW-1"));
     let history = process.run(process.server.history(&id)).unwrap();
     let called: Vec<_> =
-        history.exchanges[0].iter().filter(|stored| stored.exchange.asked == ExchangeKind::Callback).collect();
+        history.exchanges[0].iter().filter(|stored| stored.exchange.kind == ExchangeKind::Callback).collect();
     let outcomes: Vec<_> = called.iter().map(|stored| stored.exchange.outcome.as_str()).collect();
     assert_eq!(outcomes, ["unreadable", "incomplete"]);
     assert_eq!(called[0].exchange.response.as_deref(), Some("<pan>****************</pan>"));
@@ -757,7 +754,7 @@ fn rejected_payment_is_polled_for_three_days() {
     let (mut polled_at, hours) = (Vec::new(), 4 * 24);
     for minute in 0..hours * 60 {
         world.fake.advance(Duration::from_secs(60));
-        if process.run(process.server.poll_once()).unwrap().asked > 0 {
+        if process.run(process.server.poll_once()).unwrap().queried > 0 {
             polled_at.push(minute);
         }
     }

@@ -137,7 +137,7 @@ fn resolved_payment_polling_ends() {
         // The last question of those days, and none after it.
         for most in [1, 0] {
             world.fake.advance(Duration::from_secs(40 * 24 * 3600));
-            assert!(process.run(process.server.poll_once()).unwrap().asked <= most);
+            assert!(process.run(process.server.poll_once()).unwrap().queried <= most);
         }
     }
 }
@@ -184,13 +184,13 @@ fn mismatch_is_polled_on_staff_request() {
     let process = world.start(None);
     let (id, payment) = mismatch(&process, &world);
     world.fake.advance(Duration::from_secs(3000));
-    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 1);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().queried, 1);
     lock(&world.faults.0).forced.clear();
     world.fake.charge(payment.id.bare()).unwrap();
     world.fake.advance(Duration::from_secs(3000));
-    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 0);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().queried, 0);
     process.run(process.server.check_now(&id)).unwrap();
-    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 1);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().queried, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     check(&world).unwrap();
 }

@@ -26,7 +26,7 @@ fn charge_all(world: &World, process: &Process) {
         world.fake.charge(&World::name(payment)).unwrap();
     }
     world.fake.advance(Duration::from_secs(11));
-    while process.run(process.server.poll_once()).unwrap().asked > 0 {}
+    while process.run(process.server.poll_once()).unwrap().queried > 0 {}
 }
 
 fn read_all(process: &Process, cursor: &Cursor) -> Vec<Event> {

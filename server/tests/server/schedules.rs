@@ -422,9 +422,10 @@ impl Play {
         };
         if self.random.bool() {
             let [process, _] = &self.processes;
-            while process.try_run(process.server.poll_once()).is_some_and(|done| done.is_ok_and(|done| done.asked > 0))
-            {
-            }
+            while process
+                .try_run(process.server.poll_once())
+                .is_some_and(|done| done.is_ok_and(|done| done.queried > 0))
+            {}
             while process
                 .try_run(process.server.deliver_once())
                 .is_some_and(|done| done.is_ok_and(|done| done.tried > 0))

@@ -429,7 +429,7 @@ fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Cal
     };
     charge(1, 1);
     assert_eq!(totals(None), (5, vec![(Method::Mbank, 1, Some(390.into()))]));
-    // Charged by another method than the one that is asked for.
+    // Charged by another method than the one that is requested.
     block_on(storage.begin_payment(begin(3, 3, Method::Qr))).unwrap();
     let nothing = SendResult::NothingHappened { failure: Failure::of_kind("Refused"), retry_after: None };
     block_on(storage.record_send_outcome(sent(3, 3, nothing))).unwrap();
@@ -1079,7 +1079,7 @@ fn unknown_status_without_number_is_reported(storage: &dyn Storage, _: &Calendar
     // Two words, and no word, which says nothing new.
     assert_eq!((stuck(), state(storage, 1, 1)), (3, PaymentState::Awaiting));
     let history = block_on(storage.history(id(1))).unwrap().unwrap();
-    let called = history.exchanges[0].iter().filter(|stored| stored.exchange.asked == ExchangeKind::Callback);
+    let called = history.exchanges[0].iter().filter(|stored| stored.exchange.kind == ExchangeKind::Callback);
     let outcomes: Vec<_> = called.map(|stored| stored.exchange.outcome.as_str()).collect();
     assert_eq!((outcomes, history.listed.needs), (vec!["rejected", "\"DONE\"", "nothing"], vec![Need::Stuck]));
     // A word that is known is a charge all the same.
@@ -1202,7 +1202,7 @@ fn number_of_other_payment_is_not_adopted(storage: &dyn Storage, _: &Calendar) {
     assert_eq!(known, (Some("GW-1"), Some(page)));
     let second = made(2, Method::Card, Some(other_page));
     let known = (second.reference.gateway_number.as_deref(), second.page_url.as_deref(), second.state);
-    assert_eq!(known, (None, Some(other_page), PaymentState::Awaiting), "it is asked about by its own number");
+    assert_eq!(known, (None, Some(other_page), PaymentState::Awaiting), "it is queried by its own number");
     let third = made(3, Method::Card, Some(page));
     assert_eq!((third.page_url, third.state), (None, PaymentState::Awaiting), "nobody is shown another's page");
     assert_eq!(made(4, Method::Mbank, None).reference.gateway_number, None);
@@ -1324,7 +1324,7 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
     let now = stored_exchanges(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 3, 3]);
     assert_eq!(now[1].last_at - now[1].first_at, 40_000);
-    assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (ExchangeKind::Create, Some("claimed")));
+    assert_eq!((now[0].exchange.kind, now[2].exchange.claim.as_deref()), (ExchangeKind::Create, Some("claimed")));
     // Answers to all numbers of a payment come together.
     let together = [None, Some("claimed"), Some("other")].map(|claim| {
         let (claim, mut exchange) = (claim.map(str::to_owned), said());
@@ -1342,7 +1342,7 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
         ask(&other, None);
     }
     let now = stored_exchanges(storage);
-    assert_eq!((now.len(), now[0].exchange.asked), (50, ExchangeKind::Create), "the first ones are kept");
+    assert_eq!((now.len(), now[0].exchange.kind), (50, ExchangeKind::Create), "the first ones are kept");
     assert_eq!(now.last().unwrap().exchange.code.as_deref(), Some("99"));
     ask(&said(), None);
     ask(&said(), None);

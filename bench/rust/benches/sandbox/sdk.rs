@@ -1,4 +1,4 @@
-//! Whole payments through the SDK: created, confirmed, and asked about.
+//! Whole payments through the SDK: created, confirmed, and queried.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! How late a gateway is asked about many open payments that are spread over three days.
+//! How late a gateway is queried about many open payments that are spread over three days.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub fn measure(place: &Place) {
     let mut figures =
         Figures::new(format!("{many} open payments, answers after 50 ms, for a minute, servers: {servers}"));
     figures.add("payments that were due", late.len().to_string());
-    figures.add("half of them were asked about late by at most", ms(at(500)));
+    figures.add("half of them were queried late by at most", ms(at(500)));
     figures.add_with_bar("99 of 100", at(990), BAR, ms);
     figures.add("all of them", ms(at(1000)));
     figures.add("of one core", format!("{:.1} %", 100.0 * busy.as_secs_f64() / FOR.as_secs_f64()));

@@ -98,7 +98,7 @@ impl PaymentGateway for StillOpen {
         none()
     }
     fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
-        StatusWatch::asking(payment, policy, |_| none())
+        StatusWatch::polling(payment, policy, |_| none())
     }
     fn verify_callback<'a>(&'a self, _: &'a Callback, _: &'a PaymentRef) -> Answer<'a, Verdict> {
         none()

@@ -42,7 +42,7 @@ pub fn measure(place: &Place) {
     let a_second = |figure: f64| format!("{figure:.0} a second");
     let mut figures = Figures::new("With the sandbox over HTTP on the same machine");
     figures.add(format!("checkouts opened, and payments created, by {CALLERS} callers"), a_second(begun));
-    figures.add_with_floor("recording: asked about, and the answer written down", recorded, BAR, a_second);
+    figures.add_with_floor("recording: queried, and the answer written down", recorded, BAR, a_second);
     figures.print();
 }
 

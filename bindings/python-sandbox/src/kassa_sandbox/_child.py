@@ -130,7 +130,7 @@ def start(command: Sequence[str], environment: Mapping[str, str]) -> tuple[subpr
 
 
 def piped(stream: IO[str] | None) -> IO[str]:
-    """A stream that was asked for."""
+    """A stream that was requested."""
     if stream is None:
         raise StartError("the sandbox was started without a pipe")
     return stream

@@ -65,7 +65,7 @@ class Elqr:
     >>> read.check(39_000)
     >>> read.check(39_100)
     Traceback (most recent call last):
-    kassa.Invalid: Invalid input, nothing was sent: elqr has the amount 39000 (in tyiyn), and 39100 was asked for.
+    kassa.Invalid: Invalid input, nothing was sent: elqr has the amount 39000 (in tyiyn), and 39100 was requested.
 
     To write a code, set a ``service_code`` or a ``merchant_id``, and for a dynamic code an ``amount_tyiyn``.
 

@@ -143,7 +143,7 @@ class Pages:
     def next(self) -> tuple[Unfinished, ...]:
         """The next entries; none after the last one. It waits for the disk."""
         if self._process != os.getpid():
-            raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
+            raise Misconfigured("what is unfinished was requested before a fork; ask again in this process")
         page: tuple[Unfinished, ...] = on_disk(self._pages.next_page)
         return page
 

@@ -92,7 +92,7 @@ def _moment(value: datetime) -> Any:
 
 def _error(error: kassa.PaymentError) -> Any:
     text = str(error)
-    assert text == error.describe(), "one text, however it is asked for"
+    assert text == error.describe(), "one text, however it is requested"
     form: dict[str, Any] = {}
     for name, value in vars(error).items():
         if isinstance(value, timedelta):

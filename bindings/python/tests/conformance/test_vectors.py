@@ -121,7 +121,7 @@ def serve(vector: Vector) -> Ran:
 
 def test_every_vector_of_every_file_was_run(request: pytest.FixtureRequest) -> None:
     if chosen_of(request.session) != RUNS.keys():
-        pytest.skip("only some were asked for")
+        pytest.skip("only some were requested")
     told = [
         (file["group"], vector["name"], len(vector.get("steps", [1])))
         for file in map(read, FILES)

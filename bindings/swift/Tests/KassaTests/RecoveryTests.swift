@@ -21,7 +21,7 @@ import Testing
 
         var (delivered, rest): ([String?], [Recovered]) = ([], [])
         try await recoverAll(gateway, others: { rest.append($0) }) { delivered.append($0.payment.orderNumber) }
-        // Both are asked about side by side, and no order between two payments is promised.
+        // Both are queried side by side, and no order between two payments is promised.
         #expect(Set(delivered) == ["paid", later.orderNumber] && delivered.count == 2)
         #expect(rest.map(state) == [nil, .rejected] && rest[0] == .unreadable(id: "torn", why: "is not whole: a line was torn"))
         guard case .payment(let entry)? = rest.last else { throw InternalError(detail: "\(rest)") }

@@ -423,7 +423,7 @@ async fn only_not_found_responses_end_recovery() {
         let ended = recovery.next().await;
         assert!(matches!(ended, Err(PaymentError::Misconfigured { .. })), "{ended:?}");
         assert_eq!(recovery.next().await, Ok(None));
-        assert!((41..=60).contains(&memory.attempted_at().len()), "each was asked about before it ended");
+        assert!((41..=60).contains(&memory.attempted_at().len()), "each was queried before it ended");
     }
 }
 

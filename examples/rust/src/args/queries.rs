@@ -48,14 +48,14 @@ pub(crate) struct StatusArgs {
     pub(crate) language: Option<String>,
 }
 
-/// What was asked for, where no stored reference tells it.
+/// What was requested, where no stored reference tells it.
 #[derive(Args)]
 pub(crate) struct AskedFor {
-    /// The amount that was asked for, in units of the currency; needed where no --payment tells it
+    /// The amount that was requested, in units of the currency; needed where no --payment tells it
     #[arg(long, value_parser = amount)]
     pub(crate) amount: Option<Decimal>,
 
-    /// The currency that was asked for
+    /// The currency that was requested
     #[arg(long, default_value = "KGS")]
     pub(crate) currency: String,
 }

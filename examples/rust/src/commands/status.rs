@@ -12,7 +12,7 @@ use crate::{
     setup::Checkout,
 };
 
-/// Asks. A stored reference tells what was asked for, so the report is judged by it.
+/// Asks. A stored reference tells what was requested, so the report is judged by it.
 pub(super) async fn run(shop: &Checkout, args: &StatusArgs) -> Result<Ended, Failure> {
     if let Some(payment) = &args.subject.payment {
         return judged(shop, payment).await;
@@ -60,7 +60,7 @@ pub(super) fn payment_of(subject: &Subject, asked_for: &AskedFor) -> Result<Opti
     if subject.order_number.is_none() && subject.gateway_number.is_none() && subject.transaction_id.is_none() {
         return Ok(None);
     }
-    let missing = "say by --amount what was asked for, or name the payment by --payment REF";
+    let missing = "say by --amount what was requested, or name the payment by --payment REF";
     let amount = asked_for.amount.ok_or_else(|| Failure::Usage(missing.to_owned()))?;
     if let Some(id) = &subject.transaction_id {
         let som = kassa::som_to_tyiyn(amount)?;

@@ -78,7 +78,7 @@ fn exit_code_of(report: &Report) -> u8 {
     if report.outcome == Outcome::Rejected { AS_EXPECTED } else { report.exit_code() }
 }
 
-/// Payments of another gateway cannot be asked about here.
+/// Payments of another gateway cannot be queried here.
 fn tell_what_is_elsewhere(shop: &Checkout) -> Result<usize, Failure> {
     let elsewhere = shop.payments.elsewhere()?;
     for (folder, count) in &elsewhere {

@@ -230,7 +230,7 @@ impl Between {
     }
 }
 
-/// One request, with `Connection: close` in the place of whatever was asked for.
+/// One request, with `Connection: close` in the place of whatever was requested.
 pub fn read_request(stream: &TcpStream) -> Option<Vec<u8>> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);

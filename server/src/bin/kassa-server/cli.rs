@@ -169,9 +169,9 @@ fn probe() -> Command {
                 .action(ArgAction::Append),
             text("rejected_word", "rejected-word", "WORD", "One of which you know that the payment ended without it")
                 .action(ArgAction::Append),
-            text("wait", "wait", "SECONDS", "How long a payment that must end is asked about [default: 60]")
+            text("wait", "wait", "SECONDS", "How long a payment that must end is queried [default: 60]")
                 .value_parser(value_parser!(u64).range(0..=3600)),
-            text("status_query", "status-query", "NUMBER", "Asks about the payment with this number alone; creates nothing"),
+            text("status_query", "status-query", "NUMBER", "Queries the payment with this number alone; creates nothing"),
             file("write_dialect", "write-dialect", "Writes the dialect that fits into a new file, for gateway.dialect"),
             file("report", "report", "Writes a report in Markdown into a new file: no secrets are in it"),
         ])

@@ -147,7 +147,7 @@ async fn end(server: Server, storage: Arc<dyn Storage>, answering: Vec<JoinHandl
     };
     let both = async { tokio::join!(server.stop(), requests) };
     if timeout(STOPPING, both).await.is_err() {
-        tracing::warn!(target: "kassa_server", "what was under way was given up: it is asked about after the next \
+        tracing::warn!(target: "kassa_server", "what was under way was given up: it is queried after the next \
              start");
     }
     // The last one who holds the storage waits for its threads.

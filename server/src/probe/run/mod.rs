@@ -209,7 +209,7 @@ impl<'t> Probe<'t> {
             {
                 return Err(self
                     .scrubber
-                    .text(&format!("the gateway cannot be asked, so nothing was created: {problem}")));
+                    .text(&format!("the gateway cannot be queried, so nothing was created: {problem}")));
             }
             _ => {}
         }

@@ -80,7 +80,7 @@ impl Probe<'_> {
                 self.distrust("qr_status", &mut finding);
             }
             Err(problem) => {
-                finding.problems.push(format!("it cannot be asked about by its transaction: {problem}"));
+                finding.problems.push(format!("it cannot be queried by its transaction: {problem}"));
             }
         }
         self.keep(finding);

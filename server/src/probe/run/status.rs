@@ -169,7 +169,7 @@ impl Probe<'_> {
                 ));
             }
             if report.amount.is_some_and(|amount| payment.amount.is_some_and(|own| own != amount)) {
-                finding.problems.push("it names another amount than was asked for".to_owned());
+                finding.problems.push("it names another amount than was requested".to_owned());
             }
             if report.amount.is_none() {
                 finding.notes.push("it names no amount, so none is compared".to_owned());
@@ -223,7 +223,7 @@ impl Probe<'_> {
                 finding.answer = format!("mismatch in {}", fields.join(", "));
                 finding
                     .problems
-                    .push(format!("what the gateway reports contradicts what was asked for: {}", fields.join(", ")));
+                    .push(format!("what the gateway reports contradicts what was requested: {}", fields.join(", ")));
             }
             Ok(Verdict::Unverifiable { why, .. }) => {
                 finding.answer = format!("unverifiable: {why}");

@@ -290,7 +290,7 @@ fn save_exchanges(db: &Session, changes: &Changes) {
         SAVE_EXCHANGES,
         vec![
             column(rows, |new| new.payment.as_str().to_owned()),
-            column(rows, |new| <&'static str>::from(new.exchange.asked)),
+            column(rows, |new| <&'static str>::from(new.exchange.kind)),
             column(rows, |new| new.exchange.claim.clone()),
             column(rows, |new| new.exchange.outcome.clone()),
             column(rows, |new| new.exchange.http_status.map(i64::from)),

@@ -174,7 +174,7 @@ impl ExchangeInsert<'_> {
     /// Writes it down. A sender may say it again where it heard nothing of its commit (idempotency).
     pub(super) fn note(&self, db: &Connection) -> Result<(), StorageError> {
         // A payment is made once: there is nothing to compare with, and its payer waits.
-        let is_first = self.exchange.asked == ExchangeKind::Create;
+        let is_first = self.exchange.kind == ExchangeKind::Create;
         if self.was_recorded_before(db)? || (!is_first && self.count_again(db)?) {
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl ExchangeInsert<'_> {
 
     fn was_recorded_before(&self, db: &Connection) -> Result<bool, StorageError> {
         let Some(sender) = self.sender else { return Ok(false) };
-        let kind = <&str>::from(self.exchange.asked);
+        let kind = <&str>::from(self.exchange.kind);
         let sql = "SELECT EXISTS (SELECT 1 FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND sender = ?3)";
         Ok(db.prepare_cached(sql)?.query_row((self.of.as_str(), kind, sender), |row| row.get(0))?)
     }
@@ -223,7 +223,7 @@ impl ExchangeInsert<'_> {
     fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
         let exchange = self.exchange;
         statement.raw_bind_parameter(1, self.of.as_str())?;
-        statement.raw_bind_parameter(2, <&str>::from(exchange.asked))?;
+        statement.raw_bind_parameter(2, <&str>::from(exchange.kind))?;
         statement.raw_bind_parameter(3, &exchange.claim)?;
         statement.raw_bind_parameter(4, &exchange.outcome)?;
         statement.raw_bind_parameter(5, exchange.http_status)?;
@@ -244,7 +244,7 @@ pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredEx
     let rows = statement.query_map([id.as_str()], exchange_of)?.collect::<Result<Vec<_>, _>>()?;
     rows.into_iter()
         .map(|(kind, (exchange, first_at, last_at, times))| {
-            let exchange = Exchange { asked: read(&kind, "question")?, ..exchange };
+            let exchange = Exchange { kind: read(&kind, "question")?, ..exchange };
             Ok(StoredExchange { exchange, first_at, last_at, times: times.unsigned_abs() })
         })
         .collect()
@@ -264,7 +264,7 @@ pub(super) fn replies(db: &Connection, after: &(String, u64)) -> Result<Vec<Stor
     })?;
     rows.map(|row| {
         let ((kind, (exchange, first_at, last_at, times)), (payment_id, number, reference)) = row?;
-        let exchange = Exchange { asked: read(&kind, "question")?, ..exchange };
+        let exchange = Exchange { kind: read(&kind, "question")?, ..exchange };
         let stored = StoredExchange { exchange, first_at, last_at, times: times.unsigned_abs() };
         Ok(StoredReply { payment_id, number: number.unsigned_abs(), reference: read(&reference, "payment")?, stored })
     })

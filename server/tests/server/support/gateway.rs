@@ -249,7 +249,7 @@ impl PaymentGateway for Line {
         Box::pin(self.call(false, note, call, |_, _| {}))
     }
     fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
-        StatusWatch::asking(payment, policy, |_| none())
+        StatusWatch::polling(payment, policy, |_| none())
     }
     fn verify_callback<'a>(&'a self, _: &'a Callback, _: &'a PaymentRef) -> Answer<'a, Verdict> {
         none()

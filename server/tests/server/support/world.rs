@@ -273,7 +273,7 @@ impl World {
         // What was given up in three days of failures, or refused, somebody starts again.
         process.run(process.server.replay(None)).unwrap();
         for round in 0..30 {
-            while process.run(process.server.poll_once()).unwrap().asked > 0 {}
+            while process.run(process.server.poll_once()).unwrap().queried > 0 {}
             while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
             match self.next_due() {
                 Some(wait) if wait > LONGEST_PAUSE => {

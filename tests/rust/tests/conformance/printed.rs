@@ -24,7 +24,7 @@ fn debug(value: &impl Debug) -> String {
 }
 
 pub fn error(error: &PaymentError) -> String {
-    assert_eq!(error.to_string(), error.describe(), "one text, however it is asked for");
+    assert_eq!(error.to_string(), error.describe(), "one text, however it is requested");
     format!("{error}\n{}", debug(error))
 }
 

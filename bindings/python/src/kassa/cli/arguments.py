@@ -37,7 +37,7 @@ environment:
   KASSA_JOURNAL            the journal's folder, instead of --journal
 
 exit status:
-  0    done; for check, watch and verify: charged, as it was asked for
+  0    done; for check, watch and verify: charged, as it was requested
   1    the verdict is another one; for probe: something was not read;
        for recover and journal list: something is unfinished
   2    the command line, the environment or the input is wrong
@@ -70,7 +70,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"kassa {kassa.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     _status(_command(commands, "status", "show what the gateway reports of payments, judging nothing"))
-    _check(_command(commands, "check", "ask once whether payments are charged as they were asked for"))
+    _check(_command(commands, "check", "ask once whether payments are charged as they were requested"))
     _watch(_command(commands, "watch", "follow a payment to its end"))
     _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))
     _callback(_command(commands, "callback", "read the body of a callback, asking nobody"))
@@ -158,7 +158,7 @@ def _asked_for(command: argparse.ArgumentParser) -> None:
         "--amount",
         type=_amount,
         metavar="AMOUNT",
-        help="of an order number: what was asked for, in som or the currency",
+        help="of an order number: what was requested, in som or the currency",
     )
     command.add_argument("--currency", type=_text, help="of an order number; KGS unless given")
 

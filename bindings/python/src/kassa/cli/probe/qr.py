@@ -57,7 +57,7 @@ def play_data(session: Session) -> None:
     status = session.ask("qr_status", by_transaction(number), known)
     finding = session.look("QR code: status", "qr_status", f"the status of transaction {number}", status, known)
     if isinstance(status, kassa.PaymentError):
-        finding.problems.append(f"it cannot be asked about by its transaction: {status}")
+        finding.problems.append(f"it cannot be queried by its transaction: {status}")
     else:
         session.distrust("qr_status", finding)
     session.keep(finding)

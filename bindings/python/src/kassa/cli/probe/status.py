@@ -130,7 +130,7 @@ def _compare(
     if report.amount is None:
         finding.notes.append("it names no amount, so none is compared")
     elif payment.amount is not None and report.amount != payment.amount:
-        finding.problems.append("it names another amount than was asked for")
+        finding.problems.append("it names another amount than was requested")
 
 
 def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *, must_end: bool) -> None:
@@ -161,7 +161,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
                 finding.notes.append("nobody confirmed it, so it stays pending")
         case kassa.Mismatch(fields=names):
             finding.answer = f"mismatch in {', '.join(names)}"
-            finding.problems.append("what the gateway reports contradicts what was asked for")
+            finding.problems.append("what the gateway reports contradicts what was requested")
         case kassa.Unverifiable(why=why):
             finding.answer = f"unverifiable: {why}"
             finding.problems.append(f"nothing is proved: {why}")

@@ -23,7 +23,7 @@ pub const REJECTED: Shown = Shown { word: "Reject", code: "210", message: "*" };
 /// By its payer.
 pub const CANCELLED: Shown = Shown { code: "212", ..REJECTED };
 
-/// What is asked about.
+/// What is queried.
 #[derive(Clone)]
 pub struct Subject {
     /// What the merchant asks with.

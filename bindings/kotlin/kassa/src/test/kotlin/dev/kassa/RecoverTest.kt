@@ -139,7 +139,7 @@ class RecoverTest {
     }
 
     @Test
-    fun `what is begun later is followed too, where that is asked for`() = runBlocking {
+    fun `what is begun later is followed too, where that is requested`() = runBlocking {
         val policy = RecoveryPolicy(deadline = 10_000.days, followNew = true) // the clock runs ahead
         val told = Channel<Recovered>()
         val worker = launch(Dispatchers.Default) {

@@ -153,7 +153,7 @@ class WatchTest {
     }
 
     @Test
-    fun `what cannot be asked about is refused where the watch is made`() = withGateway { gateway, _ ->
+    fun `what cannot be queried is refused where the watch is made`() = withGateway { gateway, _ ->
         val unnumbered = PaymentRef.payForm(BigDecimal(300))
         assertThrows<PaymentException.Invalid> { gateway.watch(unnumbered) }
         assertThrows<PaymentException.Invalid> { gateway.watch(payment, PollPolicy(interval = (-1).seconds)) }

@@ -252,7 +252,7 @@ class JavaCallersTest {
         assertNull(new PaymentEntry(PaymentRef.mbank("o-1", 250), null, "0002").getPageUrl());
     }
 
-    /** After a crash: what is unfinished is asked about, delivered and finished. */
+    /** After a crash: what is unfinished is queried, delivered and finished. */
     @Test
     void aJournalListsWhatIsNotDoneWith(@TempDir Path folder) throws Exception {
         FakeGateway fake = new FakeGateway();

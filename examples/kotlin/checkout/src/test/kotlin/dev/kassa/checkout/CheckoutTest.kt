@@ -58,7 +58,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a pay-form, whose callback is proved as soon as the gateway can be asked`() = start("PayFormKt", "100.10").use { program ->
+    fun `a pay-form, whose callback is proved as soon as the gateway can be queried`() = start("PayFormKt", "100.10").use { program ->
         val page = program.after("open: ")
         assertEquals(303, post(page, "provider=MBank&phone=996555000101"))
         sandbox.faults.add(FaultName.UNAVAILABLE)

@@ -191,7 +191,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `a token that cannot be renewed is asked for again, as Java does it`() {
+    fun `a token that cannot be renewed is requested again, as Java does it`() {
         val order = shop.order("mbank")
         // It fails until the payer has read of it: however slow this machine is.
         val isRead = AtomicBoolean()
