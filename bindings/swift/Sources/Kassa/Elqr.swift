@@ -4,7 +4,7 @@ internal import KassaGenerated
 /// A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 ///
 /// The text of a code is a link: the part before its `#` opens an app, and the code itself follows. ``init(_:)`` parses a text,
-/// ``text()`` writes one, and ``check(amountTyiyn:)`` tells whether the code asks the payer for the right amount.
+/// ``text()`` writes one, and ``check(amountTyiyn:)`` tells whether the code is for the right amount.
 ///
 /// ```swift
 /// let code = Elqr(
@@ -98,7 +98,7 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
         try translated { try core().text() }
     }
 
-    /// Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
+    /// Checks that the code is for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
     /// matches. If ``amountEditable`` is true, the payer may still pay another amount.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` with everything that differs.

@@ -17,13 +17,13 @@ internal import KassaGenerated
 ///     try store(created.payment.description)  // it may know more
 ///     _ = try await gateway.confirmMbankPayment(created.payment, otp: codeFromTheSMS)
 /// } catch let error as PaymentError where error.paymentMayExist {
-///     print(error)  // it may have been charged; never send it again, ask
+///     print(error)  // it may have been charged; query it, and never send it again
 /// }
 /// switch try await gateway.watch(payment.paymentRef()).outcome() {
 /// case .charged: print("paid")  // the only reason to ship
 /// case .rejected: print("not paid")
 /// case .pending, .mismatch, .unverifiable: print("a person has to look")
-/// case nil: print("stopped asking")
+/// case nil: print("stopped polling")
 /// }
 /// ```
 ///

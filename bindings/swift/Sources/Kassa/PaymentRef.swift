@@ -2,7 +2,7 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app stores it
+/// Everything needed to query a payment again **and to know whether the answer is about it**, and no secret: an app stores it
 /// **before** it sends the payment, and can then find out what happened even after it was killed.
 ///
 /// Take it from the request (``CardPayment/paymentRef()`` and the like), store it, send, and replace it with the reference from the

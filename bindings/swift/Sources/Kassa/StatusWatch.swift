@@ -1,6 +1,6 @@
 internal import KassaGenerated
 
-/// How a watch asks.
+/// How a watch polls.
 ///
 /// It is `Codable`: both times are their seconds as texts, `{"interval": "10", "deadline": "1200"}`.
 public struct PollPolicy: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -75,7 +75,7 @@ public final class StatusWatch: AsyncSequence, Sendable {
     /// Makes the next query due at once: for an app that has just returned to the foreground.
     public func checkNow() { core.checkNow() }
 
-    /// Stops asking: there is no next report and no outcome, unless the watch had ended before.
+    /// Stops polling: there is no next report and no outcome, unless the watch had ended before.
     public func cancel() { core.cancel() }
 
     /// Yields the reports.

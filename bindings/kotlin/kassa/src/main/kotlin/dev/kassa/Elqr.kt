@@ -10,7 +10,7 @@ import dev.kassa.internal.ElqrKind as CoreElqrKind
  * A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
  *
  * The text of a code is a link: the part before its `#` opens an app, and the code itself follows. [parse] parses a text, [text] writes
- * one, and [check] tells whether the code asks the payer for the right amount:
+ * one, and [check] tells whether the code is for the right amount:
  *
  * ```
  * val code = Elqr(ElqrKind.DYNAMIC, "qr.example.kg", payee = "SHOP", mcc = "5812", serviceCode = "02", amountTyiyn = 39_000)
@@ -71,7 +71,7 @@ public data class Elqr @JvmOverloads constructor(
     public fun text(): String = calling { toCore().text() }
 
     /**
-     * Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
+     * Checks that the code is for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
      * matches. If [amountEditable] is true, the payer may still pay another amount.
      *
      * @throws PaymentException.Invalid with everything that differs

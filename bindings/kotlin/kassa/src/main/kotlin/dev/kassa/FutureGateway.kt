@@ -279,7 +279,7 @@ public class FutureStatusWatch internal constructor(private val core: WatchCore)
     public fun checkNow(): Unit = core.checkNow()
 
     /**
-     * Stops asking: there is no next report and no outcome, unless the watch had ended before.
+     * Stops polling: there is no next report and no outcome, unless the watch had ended before.
      */
     public fun cancel(): Unit = core.cancel()
 
@@ -339,7 +339,7 @@ public class FutureRecovery internal constructor(private val core: RecoveryCore)
      */
     public fun nextRecovered(): CompletableFuture<Recovered?> = promise { core.next(it) }
 
-    /** Stops asking, and lets others recover: there is no next end. */
+    /** Stops polling, and lets others recover: there is no next end. */
     public fun cancel(): Unit = core.close()
 
     /** The same as [cancel]. */

@@ -21,7 +21,7 @@ import kotlin.time.toKotlinDuration
  *         val created = gateway.createMbankPayment(payment)
  *         gateway.confirmMbankPayment(created.payment, otp = ask("The code from the SMS?"))
  *     } catch (error: PaymentException.OutcomeUnknown) {
- *         show(error.message) // it may have been charged; never send it again, ask
+ *         show(error.message) // it may have been charged; query it, and never send it again
  *     }
  *     when (val verdict = gateway.watch(payment.paymentRef()).outcome()) {
  *         is Verdict.Charged -> show("paid ${verdict.report.amount}")
@@ -91,7 +91,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
         awaited { core.verifyReturn(redirect, payment).await(it) }
 
     override fun watch(payment: PaymentRef, policy: PollPolicy): StatusWatch {
-        core.watch(payment, policy) // what cannot be asked is refused now, not when it is collected
+        core.watch(payment, policy) // what cannot be queried is refused now, not when it is collected
         return StatusWatch(StatusWatch.Running { core.watch(payment, policy) })
     }
 

@@ -89,7 +89,7 @@ public sealed class PaymentException : Exception() {
 
         public val retryAfter: Duration? get() = pause?.toKotlinDuration()
 
-        /** Without a pause that the gateway asked for. */
+        /** Without a pause that the gateway requested. */
         public constructor(detail: String) : this(detail, null)
 
         /** With a pause, by Java's duration. */

@@ -56,7 +56,7 @@ public class StatusWatch internal constructor(private val running: Running) {
     /** The class name only, not whether it has ended. */
     override fun toString(): String = "StatusWatch()"
 
-    /** The core's watches that are asking just now: one for each collection. */
+    /** The core's watches that poll just now: one for each collection. */
     internal class Running(private val start: () -> WatchCore) {
         private val watches = CopyOnWriteArraySet<WatchCore>()
 

@@ -9,7 +9,7 @@ import dev.kassa.internal.PollPolicy as CorePollPolicy
 import dev.kassa.internal.WatchReport as CoreWatchReport
 
 /**
- * How a watch asks.
+ * How a watch polls.
  *
  * @property interval the time from the start of one query to the start of the next
  * @property deadline the time limit while the payment is pending, from the first query

@@ -82,7 +82,7 @@ public class KassaClient @JvmOverloads constructor(
      */
     public fun cancel(id: String): Checkout = http.send(Call("POST", path(id, "/cancel")), ::Checkout)
 
-    /** Has the server ask the gateway about the checkout's payments now, for example when the payer returns. */
+    /** Has the server query the checkout's payments now, for example when the payer returns. */
     public fun check(id: String): Unit = http.send(Call("POST", path(id, "/check"))) {}
 
     /**

@@ -41,13 +41,13 @@ public sealed interface FakeFault {
     /**
      * The gateway takes no more requests now (HTTP 429): [PaymentException.Unavailable] with its `retryAfter`.
      *
-     * @property retryAfter when to ask again
+     * @property retryAfter when to try again
      */
     public data class TooManyRequests(public val retryAfter: Duration) : FakeFault {
         /** By Java's duration. */
         public constructor(retryAfter: java.time.Duration) : this(retryAfter.toKotlinDuration())
 
-        /** When to ask again, for Java. */
+        /** When to try again, for Java. */
         public fun getRetryAfter(): java.time.Duration = retryAfter.toJavaDuration()
     }
 
