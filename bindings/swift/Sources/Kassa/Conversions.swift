@@ -42,7 +42,7 @@ private func shown(_ field: Any) -> String? {
 /// cannot be handed over is an error there: https://github.com/mozilla/uniffi-rs/issues/2416
 let longestText = Int(Int32.max)
 
-/// True if the core can make texts that were made by hand.
+/// True if the core can get these texts, which were made by hand.
 func canBeHandedOn(_ texts: [String]) -> Bool {
     texts.allSatisfy { $0.utf8.count <= longestText }
 }
