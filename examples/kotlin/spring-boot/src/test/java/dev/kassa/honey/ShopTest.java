@@ -69,7 +69,7 @@ class ShopTest {
     void end() throws Exception {
         shop.destroy(); // SIGTERM, as an operator's restart
         assertTrue(shop.waitFor(Browser.PATIENCE_SECONDS, TimeUnit.SECONDS));
-        waitForLog("left open: 0 charged and not delivered, 0 undecided");
+        waitForLog("left open: nothing");
     }
     // docs: end sandbox
 
