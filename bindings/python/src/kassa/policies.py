@@ -53,7 +53,7 @@ class RecoveryPolicy:
     minutes. Older payments are queried less often: until 2 hours of age a sixth as often, until a day a sixtieth, until three
     days every 360th time, then daily."""
     deadline: timedelta = timedelta(minutes=20)
-    """The time limit. The time in which your code handles a result does not count."""
+    """The time limit. Without `follow_new`, the time in which your code handles a result does not count."""
     at_once: int = 8
     """How many payments are queried concurrently."""
     follow_new: bool = False

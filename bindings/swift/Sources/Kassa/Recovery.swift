@@ -10,7 +10,7 @@ public struct RecoveryPolicy: Hashable, Sendable, Codable, CustomStringConvertib
     /// payments are queried less often: until 2 hours of age a sixth as often, until a day a sixtieth, until three days every 360th time,
     /// then every 8640th: daily.
     public var interval: Duration
-    /// The time limit. The time in which your code handles a result does not count.
+    /// The time limit. Unless it follows new payments, the time in which your code handles a result does not count.
     public var deadline: Duration
     /// How many payments are queried concurrently.
     public var atOnce: Int

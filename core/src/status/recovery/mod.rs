@@ -11,6 +11,7 @@ use std::{
         Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use futures_util::{
@@ -124,7 +125,8 @@ struct Progress {
     has_ended: bool,
     /// While somebody may deliver a result, other processes must not recover, though this recovery may have ended.
     lock: Option<Arc<RecoveryLock>>,
-    /// Since when the caller has a result. That time does not count towards the deadline: while it is delivered, nothing is polled.
+    /// Since when the caller has a result. While it is delivered, nothing is polled, so a recovery that goes through the journal once does
+    /// not count that time towards its deadline.
     in_hand_since: Option<Instant>,
 }
 
@@ -171,7 +173,10 @@ impl Recovery {
         // Dropped after the guard of the progress below.
         let _release = ReleaseIfStopped(&self.shared);
         let mut progress = self.shared.progress.lock().await;
-        progress.take_out_of_hand(self.shared.source.engine.transport().now());
+        let in_hand = progress.take_out_of_hand(self.shared.source.engine.transport().now());
+        if let Some(deadline) = progress.deadline.as_mut().filter(|_| !self.shared.source.policy.follow_new) {
+            *deadline = after(*deadline, in_hand);
+        }
         let next = match self.shared.given_back.pop() {
             Some(given_back) => given_back.map(Some),
             None => self.shared.next(&mut progress).await,
@@ -247,11 +252,9 @@ impl Progress {
         self.recovered.push_back(Recovered::Payment { entry });
     }
 
-    /// The caller wants the next result.
-    fn take_out_of_hand(&mut self, now: Instant) {
-        if let (Some(since), Some(deadline)) = (self.in_hand_since.take(), &mut self.deadline) {
-            *deadline = after(*deadline, now.saturating_duration_since(since));
-        }
+    /// The caller wants the next result: for how long it had the last one.
+    fn take_out_of_hand(&mut self, now: Instant) -> Duration {
+        self.in_hand_since.take().map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// Ends the recovery: no more queries, and other processes may recover, unless the lock is held.

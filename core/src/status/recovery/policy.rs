@@ -32,8 +32,8 @@ pub struct RecoveryPolicy {
     /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
     #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
-    /// How long to go on. 20 minutes unless set. The time from a result until the next one is requested does not count: the caller may be
-    /// delivering.
+    /// How long to go on. 20 minutes unless set. Without `follow_new`, the time from a result until the next one is requested does not
+    /// count: the caller may be delivering.
     #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
     /// How many payments are queried at the same time. 8 unless set.

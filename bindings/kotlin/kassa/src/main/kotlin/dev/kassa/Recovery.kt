@@ -27,7 +27,7 @@ import dev.kassa.internal.Recovery as CoreRecovery
  * @property interval the time from the start of one query of a payment to the start of the next, while the payment is younger than 20
  *   minutes. Older payments are queried less often: until 2 hours of age a sixth as often, until a day a sixtieth, until three days every
  *   360th time, then every 8640th: daily
- * @property deadline the time limit. The time in which your code handles a result does not count
+ * @property deadline the time limit. Without [followNew], the time in which your code handles a result does not count
  * @property atOnce how many payments are queried concurrently
  * @property followNew whether it also polls payments that begin later, for a back-end worker: it reads the journal again after each
  *   interval and runs until its deadline, even if nothing is left. **Then only the recovery must deliver**: code that created such a
