@@ -136,6 +136,8 @@
     before.replaceWith(after);
     arrange();
     document.title = after.dataset.title + suffix;
+    // What did not arrive from another screen has nothing to do with this one.
+    if (!isSameScreen) { notSent.textContent = ""; }
     if (!isSameScreen || before.dataset.title !== after.dataset.title) {
       news.textContent = after.dataset.title;
     }
@@ -273,10 +275,12 @@
     notSent.textContent = "";
     stop.abort();
     stop = new AbortController();
+    const { screen } = state().dataset;
     try {
       await send(form);
     } catch {
-      notSent.textContent = notSent.dataset.text;
+      // The news of what was sent may be here already: then nothing has to be sent again.
+      if (state().dataset.screen === screen) { notSent.textContent = notSent.dataset.text; }
     } finally {
       delete form.dataset.sent;
       form.classList.remove("sent");

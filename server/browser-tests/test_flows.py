@@ -145,6 +145,31 @@ def test_a_late_answer_about_the_same_state_moves_nothing(meet: Meet) -> None:
     assert buyer.page.locator("#others summary:focus-visible").count() == 0
 
 
+def test_an_answer_lost_behind_its_news_asks_for_nothing(meet: Meet) -> None:
+    buyer = meet("en")
+    waiting: list[Route] = []
+
+    def hold_answer(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fetch()
+            waiting.append(route)
+        else:
+            route.continue_()
+
+    buyer.page.route("**/pay/**", hold_answer)
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.sees("enter-code")
+    with buyer.page.expect_event("requestfailed"):
+        waiting[-1].abort("connectionreset")
+    buyer.page.evaluate("new Promise((done) => { setTimeout(done); })")
+    expect(buyer.page.locator("#not-sent")).to_have_text("")
+    buyer.page.unroute_all(behavior="wait")
+    buyer.complaints.clear()
+    buyer.enters(phones.MBANK_APPROVED.otp)
+    buyer.sees("paid")
+    assert len(buyer.payments) == 1
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_no_app_for_the_code(meet: Meet, *, scripts: bool) -> None:
     buyer = meet("en", size="small", scripts=scripts)

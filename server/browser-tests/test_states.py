@@ -262,6 +262,8 @@ def test_lost_connection_is_shown_and_recovers(meet: Meet, site: Shop) -> None:
     buyer = meet("ru")
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     buyer.sees("enter-code")
+    # The answer to the form has come, too, and not only its news.
+    expect(buyer.page.locator("#sent-to")).to_contain_text("•••")
     buyer.context.set_offline(True)
     # The line that waits is cut as well.
     buyer.server.kill()
