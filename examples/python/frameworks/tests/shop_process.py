@@ -31,6 +31,10 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 OWN = ("KASSA_", "SHOP_", "DJANGO_", "CELERY_", "GUNICORN_", "FLASK_")
 
 
+GRACEFUL = 65
+"""Seconds: gunicorn's `graceful_timeout` in the shops' settings."""
+
+
 class Program(NamedTuple):
     """How a shop is started, in the folder of the examples. Each part is a command of the environment that runs the tests."""
 
@@ -87,10 +91,10 @@ class Process:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def end(self) -> None:
-        """Ends it in order, as a service manager does."""
+        """Ends it in order, as a service manager does, which waits longer than gunicorn's `graceful_timeout`."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(PATIENCE)
+            self._process.wait(GRACEFUL + PATIENCE)
 
     def kill(self) -> None:
         """Kills it and its children, as a crash of the machine would."""
