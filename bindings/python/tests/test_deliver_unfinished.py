@@ -60,6 +60,22 @@ class Shop:
         self.delivered.append(entry.note)
 
 
+def disk_full_once(monkeypatch: pytest.MonkeyPatch, may_fail: threading.Event | None = None) -> threading.Event:
+    """The first mark fails, once it may. Returns what says that it has begun."""
+    finish, has_begun = kassa.Journal.finish, threading.Event()
+
+    def fails_once(journal: kassa.Journal, entry: Any) -> None:
+        if not has_begun.is_set():
+            has_begun.set()
+            if may_fail is not None:
+                may_fail.wait(PATIENCE)
+            raise kassa.Unavailable("the disk is full")
+        finish(journal, entry)
+
+    monkeypatch.setattr(kassa.Journal, "finish", fails_once)
+    return has_begun
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
     return Shop(tmp_path)
@@ -122,16 +138,7 @@ def test_a_delivered_payment_is_marked_later_where_the_disk_is_full(
     shop: Shop, delivers: Delivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.sell("cart 1")
-    finish, calls = kassa.Journal.finish, 0
-
-    def fails_once(journal: kassa.Journal, entry: Any) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 1:
-            raise kassa.Unavailable("the disk is full")
-        finish(journal, entry)
-
-    monkeypatch.setattr(kassa.Journal, "finish", fails_once)
+    disk_full_once(monkeypatch)
     assert str(delivers(shop, shop.deliver)) == "1 delivered; left open: nothing"
     assert shop.delivered == ["cart 1"]
 
@@ -150,6 +157,11 @@ def test_an_interrupt_ends_it_and_delivers_again(shop: Shop, delivers: Delivers)
 
 async def once(gateway: kassa.AsyncGateway, deliver: Any) -> None:
     await gateway.deliver_unfinished(deliver)
+
+
+async def until_logged(caplog: pytest.LogCaptureFixture, text: str) -> None:
+    while text not in caplog.text:
+        await asyncio.sleep(0.01)
 
 
 async def for_ever(gateway: kassa.AsyncGateway, deliver: Any) -> None:
@@ -188,24 +200,43 @@ def test_cancellations_do_not_keep_it_from_being_marked(
     asyncio.run(flow())
 
 
-def test_a_cancelled_worker_marks_what_it_could_not_mark_before(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("runs", [once, for_ever])
+def test_a_cancellation_while_the_mark_fails_is_not_lost(
+    shop: Shop, runs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop.sell("cart 1")
-    finish, failed = kassa.Journal.finish, threading.Event()
+    may_fail = threading.Event()
+    has_begun = disk_full_once(monkeypatch, may_fail)
 
-    def fails_once(journal: kassa.Journal, entry: Any) -> None:
-        if not failed.is_set():
-            failed.set()
-            raise kassa.Unavailable("the disk is full")
-        finish(journal, entry)
+    async def flow() -> None:
+        async def deliver(entry: kassa.JournalEntry) -> None:
+            shop.deliver(entry)
 
-    monkeypatch.setattr(kassa.Journal, "finish", fails_once)
+        delivery = asyncio.create_task(runs(shop.fake.async_gateway.with_journal(shop.folder), deliver))
+        await asyncio.to_thread(has_begun.wait, PATIENCE)
+        delivery.cancel()
+        await asyncio.sleep(0)
+        may_fail.set()
+        done, _ = await asyncio.wait({delivery}, timeout=PATIENCE)
+        assert delivery in done
+        assert delivery.cancelled()
+        assert list(shop.gateway.unfinished()) == []
+
+    asyncio.run(flow())
+
+
+def test_a_cancelled_worker_marks_what_it_could_not_mark_before(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop.sell("cart 1")
+    disk_full_once(monkeypatch)
 
     async def flow() -> None:
         async def deliver(entry: kassa.JournalEntry) -> None:
             shop.deliver(entry)
 
         worker = asyncio.create_task(for_ever(shop.fake.async_gateway.with_journal(shop.folder), deliver))
-        await asyncio.to_thread(failed.wait, PATIENCE)
+        await asyncio.wait_for(until_logged(caplog, "could not be finished"), PATIENCE)
         worker.cancel()
         with pytest.raises(asyncio.CancelledError):
             await worker

@@ -392,8 +392,8 @@ async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
             await asyncio.wait({written})
         except asyncio.CancelledError as error:  # noqa: PERF203 (there may be several)
             cancelled = error
-    if cancelled is not None and written.exception() is None:
-        raise cancelled
+    if cancelled is not None:
+        raise cancelled from written.exception()
     written.result()
 
 

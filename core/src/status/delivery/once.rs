@@ -20,10 +20,10 @@ const LEFT_TO_THE_NEXT: &str =
 pub(super) struct Once {
     deliveries: Deliveries,
     recovery: Recovery,
-    /// What the handler was called with, by the entry's id: the recovery may report an entry again whose file was away for a while.
+    /// The charged payments so far, by the entry's id. The recovery reports one again if its file was away for a while.
     charged: HashSet<String>,
-    /// What was delivered, and could not be finished.
-    delivered: Vec<Recovered>,
+    /// Delivered payments with entries that could not be finished.
+    unfinished: Vec<Recovered>,
 }
 
 impl Once {
@@ -31,22 +31,22 @@ impl Once {
         let recovery = Recovery::new(engine.clone(), policy)?;
         // What was delivered and could not be finished is finished before other processes may deliver.
         recovery.hold_lock();
-        Ok(Self { deliveries: Deliveries::new(engine)?, recovery, charged: HashSet::new(), delivered: Vec::new() })
+        Ok(Self { deliveries: Deliveries::new(engine)?, recovery, charged: HashSet::new(), unfinished: Vec::new() })
     }
 
     /// The next result that the handler is called with; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Recovered>, PaymentError> {
         loop {
             match self.recovery.next().await {
-                Ok(Some(result)) if is_charged(&result) && self.charged.contains(id_of(&result)) => {}
+                Ok(Some(result)) if self.is_repeated(&result) => {}
                 Ok(Some(result)) => match self.deliveries.is_still_true(&result).await {
-                    Ok(true) => return Ok(Some(self.noticed(result))),
+                    Ok(true) => return Ok(Some(result)),
                     Ok(false) => {}
                     Err(error) => failed(&result, &error.to_string()),
                 },
                 ended => {
-                    for result in std::mem::take(&mut self.delivered) {
-                        self.finish(result, |_, _| {}).await;
+                    for result in std::mem::take(&mut self.unfinished) {
+                        self.finish(&result).await;
                     }
                     self.recovery.cancel();
                     return ended;
@@ -57,28 +57,28 @@ impl Once {
 
     /// What the handler did.
     pub(super) async fn handled(&mut self, result: Recovered, outcome: Result<(), String>) {
-        match outcome {
-            Ok(()) => self.finish(result, |once, result| once.delivered.push(result)).await,
-            Err(problem) => failed(&result, &problem),
-        }
-    }
-
-    fn noticed(&mut self, result: Recovered) -> Recovered {
-        if is_charged(&result) {
-            self.charged.insert(id_of(&result).to_owned());
-        }
-        result
-    }
-
-    async fn finish(&mut self, result: Recovered, otherwise: impl FnOnce(&mut Self, Recovered)) {
-        if let Err(error) = self.deliveries.finish(&result, Some(self.recovery.clone())).await {
-            record(Level::WARN, NOT_FINISHED, Some(what(&result)), None, Some(error.to_string()));
-            otherwise(self, result);
+        if let Err(problem) = outcome {
+            failed(&result, &problem);
+        } else if !self.finish(&result).await {
+            self.unfinished.push(result);
         }
     }
 
     pub(super) async fn summary(&self) -> DeliverySummary {
         self.deliveries.summary().await
+    }
+
+    fn is_repeated(&mut self, result: &Recovered) -> bool {
+        is_charged(result) && !self.charged.insert(id_of(result).to_owned())
+    }
+
+    /// False if the journal could not be written.
+    async fn finish(&mut self, result: &Recovered) -> bool {
+        let finished = self.deliveries.finish(result, Some(self.recovery.clone())).await;
+        if let Err(error) = &finished {
+            record(Level::WARN, NOT_FINISHED, Some(what(result)), None, Some(error.to_string()));
+        }
+        finished.is_ok()
     }
 }
 

@@ -110,8 +110,8 @@ class Probe:
                 raise CouldNotRun("the gateway does not accept the credentials: nothing was created")
             # A response of another form may be the gateway's all the same.
             if isinstance(by_order, kassa.Misconfigured | kassa.Unavailable) and not _is_json_object(by_order.body):
-                told = f"the gateway cannot be queried, so nothing was created: {by_order}"
-                raise CouldNotRun(session.scrubbed(told))
+                problem = f"the gateway cannot be queried, so nothing was created: {by_order}"
+                raise CouldNotRun(session.scrubbed(problem))
             by_number = tried(gateway.payment_status, number)
         for endpoint, answer in (("provider_status", by_order), ("payment_status", by_number)):
             self._unknown_number(endpoint, answer)

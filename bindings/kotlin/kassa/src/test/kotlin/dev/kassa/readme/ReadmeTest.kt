@@ -80,12 +80,12 @@ class ReadmeTest(private val sandbox: Sandbox) {
     @Test
     fun `the first program is paid, and tells what another one left behind`() {
         leaveRejected()
-        val told = runFirstProgram()
-        assertTrue("The code from the SMS?" in told, told)
-        assertEquals(1, told.split("paid: deliver cart 17").size - 1, told)
-        val rejected = told.lines().single { "not paid: " in it }
-        assertTrue("The payment was declined" in rejected && "order-16" in rejected, told)
-        assertTrue("1 delivered; left open: nothing" in told.lines(), told)
+        val printed = runFirstProgram()
+        assertTrue("The code from the SMS?" in printed, printed)
+        assertEquals(1, printed.split("paid: deliver cart 17").size - 1, printed)
+        val rejected = printed.lines().single { "not paid: " in it }
+        assertTrue("The payment was declined" in rejected && "order-16" in rejected, printed)
+        assertTrue("1 delivered; left open: nothing" in printed.lines(), printed)
         assertEquals(listOf(false, true), sandbox.ledger().map { it.isCharged })
         assertEquals(0, journal.unfinished().count())
     }
@@ -93,8 +93,8 @@ class ReadmeTest(private val sandbox: Sandbox) {
     @Test
     fun `the first program finds out what became of a lost answer`() {
         sandbox.faults.add(FaultName.RESPONSE_LOST, endpoint = Endpoint.MBANK_CONFIRM, times = 1).use {
-            val told = runFirstProgram()
-            assertTrue("may have" in told.substringBefore("paid: deliver cart 17"), told)
+            val printed = runFirstProgram()
+            assertTrue("may have" in printed.substringBefore("paid: deliver cart 17"), printed)
             assertEquals(1, it.struck)
         }
         assertEquals(1, sandbox.ledger().single().timesCharged)
@@ -103,8 +103,8 @@ class ReadmeTest(private val sandbox: Sandbox) {
 
     @Test
     fun `the program in Java ships what is charged`() {
-        val told = run("dev.kassa.java.ReadmeProgram")
-        assertTrue("Payment not found" in told, told)
+        val printed = run("dev.kassa.java.ReadmeProgram")
+        assertTrue("Payment not found" in printed, printed)
         BlockingGateway(config()).use { it.createCardPayment(cardPayment(card(TestCards.WITHOUT_3DS_APPROVED.pan), "order-17")) }
         assertEquals("ship\n", run("dev.kassa.java.ReadmeProgram"))
     }
@@ -158,11 +158,11 @@ class ReadmeTest(private val sandbox: Sandbox) {
     /** In a process of its own, as its settings come from the environment; what it printed. */
     private fun run(program: String): String {
         val java = Path(System.getProperty("java.home"), "bin", "java").toString()
-        val told = folder.resolve("told")
+        val printed = folder.resolve("printed")
         val process = ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), program)
             .directory(folder.toFile())
             .redirectErrorStream(true)
-            .redirectOutput(told.toFile())
+            .redirectOutput(printed.toFile())
             .apply { environment().keys.removeIf { it.startsWith("KASSA_") } }
             .apply { environment() += sandbox.environment() }
             .start()
@@ -172,7 +172,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
         } finally {
             process.destroyForcibly()
         }
-        assertEquals(0, process.exitValue(), told.readText())
-        return told.readText()
+        assertEquals(0, process.exitValue(), printed.readText())
+        return printed.readText()
     }
 }
