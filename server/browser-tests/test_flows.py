@@ -151,8 +151,9 @@ def test_an_answer_lost_behind_its_news_asks_for_nothing(meet: Meet) -> None:
 
     def hold_answer(route: Route) -> None:
         if route.request.method == "POST":
-            route.fetch()
             waiting.append(route)
+            # The news may come before the server's answer to this request.
+            route.fetch()
         else:
             route.continue_()
 
