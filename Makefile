@@ -6,84 +6,84 @@
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 
-demo: ## Watch a payment of every kind against the sandbox
+demo: ## Run a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-checkout --bin checkout -- all
 
-shop: ## A web shop, with a server and a sandbox of its own; open the addresses that it prints
+shop: ## Start a web shop with its own server and sandbox; open the addresses that it prints
 	@scripts/ci/ensure-tools cargo cc python3
 	@scripts/python/run-shop
 
-sandbox: ## The gateway's side with an invented history; open the address that it prints
+sandbox: ## Start the sandbox with invented payments; open the address that it prints
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 
-server: ## The merchant's side, with a sandbox behind it: its addresses, pages, curl lines and events; EVENTS_URL=... sends these to your shop
+server: ## Start kassa-server with a sandbox; prints addresses, curl commands and events; EVENTS_URL=... sends the events to your shop
 	@scripts/ci/ensure-tools cargo cc
 	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
 	@$(DEBUG)/kassa-server-demo start $(if $(EVENTS_URL),--events-url '$(EVENTS_URL)')
 
-server-demo: ## Watch the server being killed in the middle of four payments, and what happens to the money
+server-demo: ## Kill the server in the middle of four payments, and show what happens to the money
 	@scripts/ci/ensure-tools cargo cc
 	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
 	@$(DEBUG)/kassa-server-demo play
 
-help: ## This list
+help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## Everything there is, its suites side by side
+test: ## Run all tests, several suites in parallel
 	@scripts/ci/ensure-tools git cargo cc python3
 	@scripts/ci/run-suites test
 
-check: ## All that a change must pass: test, lint, packages and docs side by side; .ci/run calls it
+check: ## Run all that a change must pass: test, lint, packages and docs, in parallel; .ci/run calls it
 	@scripts/ci/ensure-tools git cargo cc python3
 	@scripts/ci/run-suites check
 
-test-times: ## What each suite took in the last runs, and how much of that it computed; writes the table of CONTRIBUTING.md
+test-times: ## Write the table of suite durations in CONTRIBUTING.md, from the last runs
 	@scripts/ci/ensure-tools python3
 	@scripts/ci/write-test-times
 
-# Packages are built side by side, too. What each prints comes when it ends, where make can do that.
+# Packages are built in parallel, too. The output of each is printed when it ends, if make supports that.
 SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) \
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-packages: ## What users install: wheel, sdist and jars
+packages: ## Build what users install: wheels, sdist and jars
 	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
 	@$(SIDE_BY_SIDE) wheel sdist jars
 
-test-rust: ## The core and the checkout
+test-rust: ## Test the core and the example checkout
 	@scripts/ci/ensure-tools cargo cc python3
 	@scripts/ci/require-tests scripts/ci/rust-tests test kassa kassa-checkout
 
-test-sandbox: ## The sandbox
+test-sandbox: ## Test the sandbox
 	@scripts/ci/ensure-tools cargo cc curl
 	cargo test --locked -p kassa-sandbox
 
-test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
+test-python: ## Lint and test the Python packages and the web shop, pages in a browser
 	@scripts/ci/ensure-tools cargo cc python3 libpython chromium node
 	@scripts/ci/run-suites python
 
-test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, Android's screens, the AARs
+test-kotlin: ## Test the Kotlin packages and examples: conformance vectors, Android screens, AARs
 	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2
 	scripts/kotlin/test-packages
 
-test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
+test-swift: ## Test the Swift packages and examples, warnings as errors; on Debian, installs Swift if it is missing
 	@scripts/ci/ensure-tools cargo cc
 	scripts/swift/test-packages
 
-test-shops: ## The small shops that use the server, in Python, Node, PHP and Java: a payer pays in each
+test-shops: ## Test the small shops in Python, Node, PHP and Java, with a payment in each
 	@scripts/ci/ensure-tools cargo cc python3 node npm php javac curl
 	scripts/shops/test
 
 certify: export KASSA_CERTIFY_ALL = $(if $(ALL),1)
-certify: ## kassa-certify on two of the example shops and on a few copies with a mistake each; ALL=1 on all of them, half an hour
+certify: ## Run kassa-certify on two example shops and on a few copies with one mistake each; ALL=1 for all, half an hour
 	@scripts/ci/ensure-tools cargo cc python3 node npm php javac
 	scripts/shops/certify
 
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
 soak: export KASSA_PROCESS_SCHEDULES = $(or $(PROCESS_SCHEDULES),2000)
 soak: export KASSA_FLEET_SCHEDULES = $(or $(FLEET_SCHEDULES),1000)
-soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; over sockets 5,000, with real processes 2,000 on a file, 1,000 as a fleet
+soak: ## Run random schedules: 1,000,000 each of core and server in memory (SCHEDULES=N), 5,000 over sockets, 2,000 with real processes, 1,000 as a fleet
 	@scripts/ci/ensure-tools cargo cc
 	scripts/ci/require-tests cargo test --release --locked -p kassa --lib schedules::play::nothing_is_lost
 	KASSA_SCHEDULES=$(or $(SOCKET_SCHEDULES),5000) scripts/ci/require-tests cargo test --release --locked -p kassa --test gateway schedules::nothing_is_lost
@@ -91,67 +91,67 @@ soak: ## A million random schedules in memory of the core, and as many of the se
 	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test processes schedules::
 	KASSA_EXCHANGES=$(or $(EXCHANGES),100000) scripts/ci/require-tests cargo test --release --locked -p kassa-sandbox --test sandbox random_exchanges_pass_byte_for_byte
 
-simulate: ## A fleet at internet scale: a hundred million open payments on 200 servers, drawn for docs/; five minutes, 3 GB
+simulate: ## Simulate a hundred million open payments on 200 servers, and draw the charts of docs/; five minutes, 3 GB
 	@scripts/ci/ensure-tools cargo cc
 	KASSA_PICTURES=$(CURDIR)/docs/pictures scripts/ci/require-tests cargo test --release --locked -p kassa-server --lib pace::simulation -- --ignored --nocapture
 
-fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="response qr_data" for some
+fuzz: ## Fuzz every parser of external bytes, a minute each, or TIME=600 seconds; TARGETS="response qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++
 	scripts/ci/fuzz-parsers $(TARGETS)
 
-sanitize: ## The native library's tests and the Python package's under the address sanitizer, on Linux
+sanitize: ## Run the tests of the native library and the Python package under the address sanitizer, on Linux
 	@scripts/ci/ensure-tools cargo cc python3
 	scripts/ci/sanitize-native
 
-wheel: ## The Python wheels, stripped, tried in fresh environments of every CPython that is found
+wheel: ## Build the Python wheels, and test them in fresh environments of every CPython found
 	@scripts/ci/ensure-tools cargo cc python3 strip
 	scripts/python/build-wheel
 	scripts/python/build-sandbox-wheel
 	scripts/python/build-server-wheel
 	scripts/python/try-quick-start $${CARGO_TARGET_DIR:-target}/wheels
 
-sdist: ## The Python source distribution, built and installed by pip
+sdist: ## Build the Python source distribution, and install it with pip
 	@scripts/ci/ensure-tools cargo cc python3
 	scripts/python/build-sdist
 
-jar: ## The SDK's jar for Kotlin and Java, put into the local Maven repository; PACKAGES="kassa kassa-sandbox" for more
+jar: ## Install the SDK's jar into the local Maven repository; PACKAGES="kassa kassa-sandbox" for more
 	@scripts/ci/ensure-tools cargo cc javac mvn strip
 	scripts/kotlin/install-jars $(PACKAGES)
 
-jars: ## The jars of all Kotlin packages as they are released, documentation included, tried as users do
+jars: ## Build the jars of all Kotlin packages as released, with documentation, and test them
 	@scripts/ci/ensure-tools cargo cc javac mvn strip
 	scripts/kotlin/build-jars
 
-apk: ## The AARs, and of them a small Android app, shrunk by R8 and signed; without FOLDER=, which has phones' libraries, with a stand-in
+apk: ## Build the AARs and a small signed Android app; FOLDER= has the native libraries for phones, by default stubs
 	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2 zipalign apksigner
 	scripts/kotlin/build-apk $(FOLDER)
 
-bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
+bench: ## Measure Kassa and its peers; writes BENCHMARKS.md
 	@scripts/ci/ensure-tools cargo cc python3 strip
 	scripts/ci/run-benchmarks
 
-bench-against: ## What became slower since an earlier commit: REV=HEAD~5 SUITES="rust_query python_blocking"
+bench-against: ## List what became slower since an earlier commit: REV=HEAD~5 SUITES="rust_query python_blocking"
 	@scripts/ci/ensure-tools git cargo cc python3 strip
 	scripts/ci/bench-against $(REV) $(or $(SUITES),rust_query python_blocking python_asyncio)
 
-release-check: packages ## All that can be tried of a release without sending anything; TARGETS=x86_64-unknown-linux-musl for one other system alone
+release-check: packages ## Test a release without publishing; TARGETS=x86_64-unknown-linux-musl for one other system
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 go gpg rustup
 	scripts/release/check $(TARGETS)
 
-docs: ## The documentation site, with the references of all languages; KASSA_SITE_URL=https://... where it will be read elsewhere
+docs: ## Build the documentation site with the API references; KASSA_SITE_URL=https://... is its public address
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 chromium
 	scripts/docs/build
 
-pictures: ## The pictures of the product in the documentation, taken anew from the programs; look at them
+pictures: ## Retake the product's pictures in the documentation; look at them before you commit
 	@scripts/ci/ensure-tools cargo cc python3 chromium
 	env=$$(scripts/python/install-packages) && "$$env/bin/python" scripts/docs/take-pictures
 
-lint: ## Format, clippy, documentation and the code in it, licences and banned or doubled crates; nothing left of a merge
+lint: ## Check format, clippy, docs, embedded code, licences, duplicate crates and merge markers
 	@scripts/ci/ensure-tools cargo cc git python3
 	git grep --line-number --extended-regexp '^(<{7}|>{7}) '; test $$? -eq 1
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked -p kassa-sandbox -p kassa-server --lib --bins -- -D warnings # without what their tests turn on
+	cargo clippy --locked -p kassa-sandbox -p kassa-server --lib --bins -- -D warnings # without the features that their tests enable
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	scripts/ci/check-crates
 	scripts/release/write-notices --check

@@ -33,7 +33,7 @@ SUITES = [
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="scripts/ci/run-benchmarks", description=__doc__)
-    arguments.add_argument("suites", nargs="*", metavar="SUITE", help=f"one of {', '.join(SUITES)}; all unless given")
+    arguments.add_argument("suites", nargs="*", metavar="SUITE", help=f"one of {', '.join(SUITES)}; default: all")
     arguments.add_argument(
         "--findings", metavar="FILE", type=Path, help="adds what was found to this file, as JSON; changes nothing else"
     )

@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Kassa beside its peers: one figure a round, taken in turn, so that what disturbs one disturbs all."""
+    """Kassa and its peers: one figure per round, taken in turn, so that a disturbance affects all."""
 
     title: str
     unit: str
@@ -83,7 +83,7 @@ class Comparison:
     def _bar(self, subject: str) -> str:
         if subject not in self.bars:
             return ""
-        return f"{self.bars[subject]:.2f}, " + ("**missed**" if subject in self.missed() else "kept")
+        return f"{self.bars[subject]:.2f}, " + ("**missed**" if subject in self.missed() else "met")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Figures:
 
     title: str
     rows: Sequence[tuple[str, str, str]]
-    """What, how much, and the bar where there is one."""
+    """Name, value, and the goal if any."""
 
     def table(self) -> Table:
         goals = [
@@ -113,4 +113,4 @@ class Section:
     remarks: str = ""
     """What else is worth knowing."""
     why_missed: str = ""
-    """What stands in the way of a bar; told only where one is missed."""
+    """The reason for missed goals; shown only if a goal is missed."""

@@ -17,14 +17,14 @@ const ACTIVE: &str = "\
     XBB956 XBC957 XBD958 XCD951 XCG532 XDR960 XOF952 XPD964 XPF953 XPT962 XSU994 XTS963 XUA965 XXX999 YER886 ZAR710 \
     ZMW967 ZWG924";
 
-/// The currency of every payment but those by card, which name their own (`docs/interface.md#limits`).
+/// The currency of every payment except card payments, which name their own (`docs/interface.md#limits`).
 pub(crate) const KGS: &str = "KGS";
 
 /// The decimals of the som.
 pub(crate) const KGS_DECIMALS: u32 = 2;
 
-/// How many decimals an amount in a currency can have (its minor unit), by its letters in either case; nothing for a
-/// text that is not of three letters. A currency that is not known counts as one of two, as nearly all have.
+/// How many decimals an amount in a currency can have (its minor unit), by its letters in either case; `None` for a
+/// text that does not have three letters. An unknown currency counts as having two, as nearly all have.
 pub(crate) fn decimals(currency: &str) -> Option<u32> {
     let is_code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_code.then(|| match currency.to_ascii_uppercase().as_str() {
@@ -36,14 +36,14 @@ pub(crate) fn decimals(currency: &str) -> Option<u32> {
     })
 }
 
-/// True where two texts name one currency: by its letters in either case, or by its number (`417` is `KGS`).
+/// True if two texts name the same currency: by its letters in either case, or by its number (`417` is `KGS`).
 pub(crate) fn same_currency(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
         || letters_of(a).is_some_and(|letters| letters.eq_ignore_ascii_case(b))
         || letters_of(b).is_some_and(|letters| letters.eq_ignore_ascii_case(a))
 }
 
-/// The letters of a numeric code. Its leading zeros count: `8` is none.
+/// The letters of a numeric code. Its leading zeros count: `8` is not a code.
 fn letters_of(number: &str) -> Option<&'static str> {
     let is_number = number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit());
     let known = is_number.then(|| ACTIVE.split(' ').find(|code| code.ends_with(number)))?;
@@ -79,7 +79,7 @@ mod tests {
         {
             assert!(!same_currency(a, b), "{a} and {b}");
         }
-        // What is not known is compared as it is.
+        // An unknown currency is compared unchanged.
         assert!(same_currency("сом", "сом"));
         assert!(!same_currency("975", "сом"));
     }

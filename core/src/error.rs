@@ -12,9 +12,9 @@ use crate::{
 
 /// Why a call failed, by **what it did to the money** and what to do next.
 ///
-/// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says
-/// that it did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway
-/// echoes one in its response, it is masked in `body`, `reason` and `detail`.
+/// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says that it did not. No
+/// variant ever holds a card number, a CVC, a one-time password or a password: if the gateway echoes one in its response, it is masked in
+/// `body`, `reason` and `detail`.
 ///
 /// ```
 /// use kassa::PaymentError;
@@ -34,21 +34,18 @@ use crate::{
 /// assert_eq!((error.http_status(), error.code()), (Some(400), Some("51")));
 /// ```
 ///
-/// Its [`source`](std::error::Error::source) is nothing, always. What failed below (a socket, TLS, a parser) is told in
-/// `detail`, and Rust's convention is to tell a cause once: in the text, or as a source. A source that went along would
-/// cost what an error is kept for: it could be neither cloned, compared nor stored, and one of the HTTP client's holds the
-/// URL of the gateway or of a proxy, in which there may be a number or a password. What a program can act on is the
-/// variant.
+/// [`source`](std::error::Error::source) is always `None`. `detail` contains the cause (a socket, TLS, a parser), so that errors can be
+/// cloned, compared and stored, and never expose a URL with a number or a password. Match on the variant.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "kind"))]
 #[derive(Clone, Debug, PartialEq, Eq, Error, IntoStaticStr)]
 #[non_exhaustive]
 pub enum PaymentError {
-    /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
+    /// The input breaks rules. **Nothing was sent.** Fix the named fields: the error has all violations at once.
     #[error("Invalid input, nothing was sent: {}.", sentences(violations))]
     #[non_exhaustive]
     Invalid {
-        /// Every rule that is broken, in the order of the request's fields in `docs/interface.md`.
+        /// All violations, in the order of the request's fields in `docs/interface.md`.
         violations: Vec<Violation>,
     },
     /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is
@@ -58,22 +55,22 @@ pub enum PaymentError {
     Misconfigured {
         /// What is wrong.
         detail: String,
-        /// The HTTP status, where a response came.
+        /// The HTTP status of the response, if any.
         http_status: Option<u16>,
-        /// The gateway's code, where a response had one.
+        /// The gateway's code, if the response has one.
         code: Option<String>,
-        /// The response's body where one came, with secrets masked.
+        /// The body of the response, if any, with secrets masked.
         body: Option<String>,
     },
     /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
     #[error("The gateway did not accept the credentials, nothing happened: {detail}.")]
     #[non_exhaustive]
     Unauthorized {
-        /// What the gateway said.
+        /// The gateway's message.
         detail: String,
         /// The HTTP status of the response.
         http_status: u16,
-        /// The gateway's code, where there is one.
+        /// The gateway's code, if any.
         code: Option<String>,
         /// The response's body, with secrets masked.
         body: String,
@@ -85,33 +82,33 @@ pub enum PaymentError {
     Unavailable {
         /// What went wrong.
         detail: String,
-        /// The gateway's `Retry-After`, capped at one minute. Absent where it sent none.
+        /// The gateway's `Retry-After`, capped at one minute. Absent if it sent none.
         #[cfg_attr(
             feature = "serde",
             serde(rename = "retry_after_ms", default, with = "crate::serialized::optional_milliseconds")
         )]
         retry_after: Option<Duration>,
-        /// The HTTP status, where a response came.
+        /// The HTTP status of the response, if any.
         http_status: Option<u16>,
-        /// The gateway's code, where a response had one.
+        /// The gateway's code, if the response has one.
         code: Option<String>,
-        /// The response's body where one came, with secrets masked.
+        /// The body of the response, if any, with secrets masked.
         body: Option<String>,
     },
-    /// The gateway said no: **nothing happened.** Tell the payer.
+    /// The gateway refused the request: **nothing happened.** Tell the payer.
     #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
     #[non_exhaustive]
     Refused {
         /// The HTTP status of the response.
         http_status: u16,
-        /// The gateway's code, where there is one.
+        /// The gateway's code, if any.
         code: Option<String>,
-        /// The gateway's own words, where there are any.
+        /// The gateway's message, if any.
         reason: Option<String>,
         /// The response's body, with secrets masked.
         body: String,
     },
-    /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
+    /// **The payment may have happened**: it was sent, and no trustworthy response arrived. Watch `payment`
     /// ([`Gateway::watch`](crate::Gateway::watch)); never send it again.
     #[error(
         "The outcome of {payment} is unknown, it may have happened: {detail}{}. Watch it; never send it again.",
@@ -119,20 +116,20 @@ pub enum PaymentError {
     )]
     #[non_exhaustive]
     OutcomeUnknown {
-        /// The reference by which the payment is queried.
+        /// The payment reference, for status queries.
         payment: Box<PaymentRef>,
-        /// The HTTP status, where a response came.
+        /// The HTTP status of the response, if any.
         http_status: Option<u16>,
-        /// The gateway's code, where a response had one.
+        /// The gateway's code, if the response has one.
         code: Option<String>,
-        /// The gateway's own words, where a response had any.
+        /// The gateway's message, if the response has one.
         reason: Option<String>,
         /// Why the outcome is unknown.
         detail: String,
-        /// The response's body where one came, with secrets masked.
+        /// The body of the response, if any, with secrets masked.
         body: Option<String>,
     },
-    /// The answer of a request that moves no money could not be understood: **nothing happened.**
+    /// The response to a request that moves no money could not be understood: **nothing happened.**
     #[error("The gateway's answer could not be understood, nothing happened: {detail}.")]
     #[non_exhaustive]
     Unexpected {
@@ -140,7 +137,7 @@ pub enum PaymentError {
         detail: String,
         /// The HTTP status of the response.
         http_status: u16,
-        /// The gateway's code, where there is one.
+        /// The gateway's code, if any.
         code: Option<String>,
         /// The response's body, with secrets masked.
         body: String,
@@ -149,18 +146,18 @@ pub enum PaymentError {
     #[error("The payment was still pending at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
     #[non_exhaustive]
     DeadlineExpired {
-        /// The last status that was seen, where there was one.
+        /// The last status that was seen, if any.
         last: Option<Box<StatusReport>>,
     },
 }
 
 impl PaymentError {
-    /// True where **this call** may have moved money: for [`OutcomeUnknown`](Self::OutcomeUnknown) alone.
+    /// True if **this call** may have moved money: only for [`OutcomeUnknown`](Self::OutcomeUnknown).
     pub fn payment_may_exist(&self) -> bool {
         matches!(self, Self::OutcomeUnknown { .. })
     }
 
-    /// True where the same call may simply be made again, later: for [`Unavailable`](Self::Unavailable) alone.
+    /// True if the same call can be made again later: only for [`Unavailable`](Self::Unavailable).
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable { .. })
     }
@@ -170,7 +167,7 @@ impl PaymentError {
         self.to_string()
     }
 
-    /// The HTTP status of the response, where one came.
+    /// The HTTP status of the response, if any.
     pub fn http_status(&self) -> Option<u16> {
         match self {
             Self::Misconfigured { http_status, .. }
@@ -183,7 +180,7 @@ impl PaymentError {
         }
     }
 
-    /// The gateway's code, where a response had one.
+    /// The gateway's code, if the response has one.
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Misconfigured { code, .. }
@@ -196,7 +193,7 @@ impl PaymentError {
         }
     }
 
-    /// The body of the response where one came, with secrets masked.
+    /// The body of the response, if any, with secrets masked.
     pub fn body(&self) -> Option<&str> {
         match self {
             Self::Misconfigured { body, .. } | Self::Unavailable { body, .. } | Self::OutcomeUnknown { body, .. } => {
@@ -220,7 +217,7 @@ impl PaymentError {
     }
 }
 
-/// What violations say, in one line.
+/// The texts of violations, in one line.
 pub(crate) fn sentences(violations: &[Violation]) -> String {
     violations.iter().map(|violation| violation.text.as_str()).collect::<Vec<_>>().join("; ")
 }
@@ -239,11 +236,10 @@ fn last_seen(last: Option<&StatusReport>) -> String {
     last.map_or_else(|| "and no status was ever seen".to_owned(), |last| format!("last seen as {}", last.status))
 }
 
-// Errors of gateways that are not Kassa's own: of a test stub, or of whatever else stands behind a
-// [`PaymentGateway`](crate::PaymentGateway).
+// Errors of gateways that are not Kassa's own: of a test stub, or of another [`PaymentGateway`](crate::PaymentGateway).
 
-/// For a [`PaymentGateway`](crate::PaymentGateway) of your own, as a test stub is one. Variants cannot be written out,
-/// because a later version may add fields to them.
+/// For a [`PaymentGateway`](crate::PaymentGateway) of your own, such as a test stub. Variants cannot be constructed directly, because a
+/// later version may add fields to them.
 ///
 /// ```
 /// use kassa::PaymentError;
@@ -257,7 +253,7 @@ impl PaymentError {
         Self::Invalid { violations }
     }
 
-    /// [`Misconfigured`](Self::Misconfigured), by a setting or an environment with which nothing can work.
+    /// [`Misconfigured`](Self::Misconfigured), for a setting or an environment with which no call can succeed.
     pub fn misconfigured(detail: impl Into<String>) -> Self {
         Self::Misconfigured { detail: detail.into(), http_status: None, code: None, body: None }
     }
@@ -293,7 +289,7 @@ impl PaymentError {
         Self::DeadlineExpired { last: last.map(Box::new) }
     }
 
-    /// The same with the gateway's code, where the variant has one.
+    /// Sets the gateway's code, if the variant has one.
     #[must_use]
     pub fn with_code(mut self, given: impl Into<String>) -> Self {
         match &mut self {
@@ -308,8 +304,7 @@ impl PaymentError {
         self
     }
 
-    /// The same with the gateway's own words, where the variant has them: [`Refused`](Self::Refused) and
-    /// [`OutcomeUnknown`](Self::OutcomeUnknown).
+    /// Sets the gateway's message, if the variant has one: [`Refused`](Self::Refused) and [`OutcomeUnknown`](Self::OutcomeUnknown).
     #[must_use]
     pub fn with_reason(mut self, given: impl Into<String>) -> Self {
         if let Self::Refused { reason, .. } | Self::OutcomeUnknown { reason, .. } = &mut self {
@@ -318,7 +313,7 @@ impl PaymentError {
         self
     }
 
-    /// The same with a response, where the variant has one: its HTTP status and its body.
+    /// Sets the HTTP status and the body of the response, if the variant has them.
     #[must_use]
     pub fn with_response(mut self, status: u16, given: impl Into<String>) -> Self {
         match &mut self {
@@ -335,7 +330,7 @@ impl PaymentError {
         self
     }
 
-    /// The same with how long the gateway asked to wait, where the variant is [`Unavailable`](Self::Unavailable).
+    /// Sets the gateway's `Retry-After`, if the variant is [`Unavailable`](Self::Unavailable).
     #[must_use]
     pub fn with_retry_after(mut self, given: Duration) -> Self {
         if let Self::Unavailable { retry_after, .. } = &mut self {

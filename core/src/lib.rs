@@ -1,22 +1,22 @@
-//! Kassa accepts payments through a gateway: cards with 3DS, the mobile bank with a one-time password, the
-//! gateway's pay-form and dynamic QR codes. **It always says what happened to the money.**
+//! Kassa accepts payments through a gateway: cards with 3DS, MBank with a one-time password, MegaPay with a PIN, the gateway's pay-form and
+//! dynamic QR codes. **It always says what happened to the money.**
 //!
-//! Begin with [`Gateway`] (or [`BlockingGateway`]) and a [`GatewayConfig`]. Every call that gives no answer gives a
-//! [`PaymentError`] that says whether it may have moved money; a payment whose outcome is not known is never sent again
-//! (at-most-once delivery) but watched, by the [`PaymentRef`] that was stored before it was sent ([`Gateway::watch`]).
+//! Begin with [`Gateway`] (or [`BlockingGateway`]) and a [`GatewayConfig`]. Every call that fails returns a [`PaymentError`] that says
+//! whether it may have moved money. A payment whose outcome is unknown is never sent again (at-most-once delivery). You watch it instead,
+//! by the [`PaymentRef`] that you stored before sending ([`Gateway::watch`]).
 //!
 //! | To do this | call | and then |
 //! |---|---|---|
 //! | take a card payment | [`Gateway::create_card_payment`] | open the confirmation page, watch |
 //! | take a mobile-bank payment | [`Gateway::create_mbank_payment`] | [`Gateway::confirm_mbank_payment`], watch |
-//! | take a payment from a MegaPay wallet, where the [`Dialect`] offers it | [`Gateway::check_megapay`] | show the total, [`Gateway::pay_by_megapay`], watch |
+//! | take a payment from a MegaPay wallet, if the [`Dialect`] offers it | [`Gateway::check_megapay`] | show the total, [`Gateway::pay_by_megapay`], watch |
 //! | let the payer choose on a pay-form | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Gateway::recover`] |
 //! | deliver what is charged, as a worker of a back end | [`Gateway::deliver_forever`] | |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
-//! | query a payment once, or until it is final | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
+//! | query a payment once, or until it is final | [`Gateway::check`], [`Gateway::watch`] | ship if it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
@@ -28,26 +28,26 @@
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
-//! Amounts are exact decimals, never floats. Names, paths and responses follow the gateway's interface
-//! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw response is always at hand.
+//! Amounts are exact decimals, never floats. Names, paths and responses follow the gateway's interface (`docs/interface.md`); what the
+//! interface does not show is configuration ([`Dialect`]). Every answer has the raw response.
 //!
 //! # The feature `serde`
 //!
-//! Off by default. With it answers, errors, verdicts, references, reports, callbacks, redirects, violations, advice
-//! and [`PollPolicy`] are `Serialize` and `Deserialize`, as the conformance vectors write them
-//! (`tests/conformance/README.md#canonical-form`), without what methods say:
+//! Off by default. With it answers, errors, verdicts, references, reports, callbacks, redirects, violations, advice and [`PollPolicy`] are
+//! `Serialize` and `Deserialize`, in the form of the conformance vectors (`tests/conformance/README.md#canonical-form`), without the
+//! results of methods:
 //!
-//! * names in snake_case; a variant with fields is an object with its `kind`, one without is a text;
-//! * amounts are texts, digit for digit; a JSON number is refused, as it would pass through a float;
-//! * durations are whole milliseconds, in a field that ends in `_ms`; bytes are base64; what is absent is `null`;
-//! * a field that is missing is absent, and one that is not known is left alone: a later version may write it.
+//! * names are in snake_case; a variant with fields is an object with its `kind`, a variant without fields is a string;
+//! * amounts are strings, digit for digit; a JSON number is rejected, because it would pass through a float;
+//! * durations are whole milliseconds, in a field that ends in `_ms`; bytes are base64; an absent value is `null`;
+//! * a missing field is read as absent, and an unknown field is ignored, because a later version may write it.
 //!
-//! What parsing refuses is not read: a transaction of a payment that is no QR payment's, a page that is not https, a
-//! picture that is damaged. Whether a value is true, nobody checks: read it only from where you put it yourself, and
-//! query the gateway again before you ship.
+//! Deserialization rejects invalid values, as parsing does: a transaction id of a payment that is not a QR payment, a page that is not
+//! https, a damaged picture. It does not prove that a value is genuine: read it only from storage that you control, and query the gateway
+//! again before you ship.
 //!
-//! What holds a secret cannot be written: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`],
-//! [`GatewayConfig`] and [`Proxy`] are neither.
+//! Types that hold a secret are neither: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`], [`GatewayConfig`] and
+//! [`Proxy`].
 //!
 #![cfg_attr(feature = "serde", doc = "```")]
 #![cfg_attr(not(feature = "serde"), doc = "```ignore")]
@@ -62,7 +62,7 @@
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
-// The rooms. docs/architecture.md defines their order, and a test checks it.
+// The modules. docs/architecture.md defines their order, and a test checks it.
 mod card;
 mod checkout;
 mod config;

@@ -34,19 +34,19 @@ pub fn tyiyn_to_som(tyiyn: i64) -> Decimal {
     Decimal::new(tyiyn, 2)
 }
 
-/// Reads an amount digit for digit from the text of a JSON number, or from the text inside a JSON string.
-/// What cannot be held exactly is not read at all: a rounded amount is a wrong amount.
+/// Reads an amount digit for digit from the text of a JSON number, or from the text inside a JSON string. An amount that cannot be held
+/// exactly is rejected: a rounded amount is a wrong amount.
 pub(crate) fn read_amount(text: &str) -> Option<Decimal> {
     let of = |signs: &[u8]| text.bytes().all(|byte| byte.is_ascii_digit() || signs.contains(&byte));
     if of(b".-") {
         return Decimal::from_str_exact(text).ok();
     }
-    // Before it is tried: most texts are no numbers, and an error costs an allocation.
+    // Checked first: most texts are not numbers, and an error costs an allocation.
     of(b".-+eE").then(|| read_scientific(text))?
 }
 
-/// Reads an amount as people and other programs write it: `100,00`, `1 234.50`, `390.00 KGS`, with the currency where its
-/// three letters stand beside it. What may mean two amounts, such as `1,234`, is not read.
+/// Reads an amount as people and other programs write it: `100,00`, `1 234.50`, `390.00 KGS`, with the currency if its three letters are
+/// next to it. An ambiguous amount, such as `1,234`, is rejected.
 pub(crate) fn read_written_amount(text: &str) -> Option<(Decimal, Option<String>)> {
     if let Some(amount) = read_amount(text) {
         return Some((amount, None));
@@ -54,7 +54,7 @@ pub(crate) fn read_written_amount(text: &str) -> Option<(Decimal, Option<String>
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-') || c.is_whitespace();
     let word: String = text.chars().filter(|c| !is_of_number(*c)).collect();
     let (before, after) = text.split_once(&word).filter(|_| !word.is_empty()).unwrap_or((text, ""));
-    // The word stands before the number or after it, in one piece.
+    // The word is before or after the number, in one piece.
     let number = match (before.trim(), after.trim()) {
         (number, "") | ("", number) => number,
         _ => return None,

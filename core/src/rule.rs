@@ -1,4 +1,4 @@
-//! What can be wrong with an input, and what can be worth a second look.
+//! The rules that an input can break, and the topics of advice.
 
 use strum::Display;
 
@@ -31,13 +31,13 @@ pub enum Rule {
     IpAddress,
     /// The value must be one of a few.
     OneOf,
-    /// The check digit of the card number is wrong. Checked only where the configuration requires it.
+    /// The check digit of the card number is wrong. Checked only if the configuration requires it.
     Luhn,
-    /// The text does not have the form that is needed.
+    /// The text does not have the required form.
     Format,
-    /// The signature must be one that this key made for this purpose.
+    /// The signature must have been made with this key for this purpose.
     Signature,
-    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
+    /// The value cannot be represented or converted without rounding: it has too many decimals, or is too large.
     Exact,
     /// The card's expiry is in the past. Checked only in a [`CardInput`](crate::CardInput); of a payment it is advice.
     Expired,
@@ -45,7 +45,7 @@ pub enum Rule {
     State,
 }
 
-/// What a piece of advice is about.
+/// The topics of advice.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[cfg_attr(test, derive(strum::EnumIter))]
@@ -62,10 +62,10 @@ pub enum AdviceTopic {
     CardNumberMistyped,
     /// The card's expiry is in the past.
     CardExpired,
-    /// The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are.
+    /// The phone number is not one of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are.
     PhoneFormat,
-    /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
+    /// The return URL has a `#`: the gateway may add its parameters after it, where servers do not see them.
     ReturnUrlFragment,
-    /// The dialect leaves something open, or does not find it in a response.
+    /// The dialect leaves something open, or does not find a value in a response.
     Dialect,
 }

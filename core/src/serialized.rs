@@ -3,7 +3,7 @@
 
 use serde::{Deserialize as _, Deserializer, de::Error as _};
 
-/// A text that parsing would not take where it is blank.
+/// A text that must not be blank, as in parsing.
 pub(crate) fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     let is_given = !text.trim().is_empty();
@@ -91,7 +91,7 @@ pub(crate) mod moment {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
         let since = Duration::from_millis(u64::deserialize(deserializer)?);
-        SystemTime::UNIX_EPOCH.checked_add(since).ok_or_else(|| D::Error::custom("is no moment that can be told"))
+        SystemTime::UNIX_EPOCH.checked_add(since).ok_or_else(|| D::Error::custom("is not a representable time"))
     }
 }
 

@@ -1,7 +1,6 @@
-//! What comes along with a text that was typed, pasted or filled in, and means nothing: marks that are not seen, and
-//! separators.
+//! Characters without meaning in typed, pasted or autofilled text: invisible characters and separators.
 
-/// Marks that are not seen: of direction (bidi), joiners, soft hyphens, a byte order mark, variation selectors.
+/// Invisible characters: direction marks (bidi), joiners, soft hyphens, a byte order mark, variation selectors.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -20,7 +19,7 @@ pub(crate) fn is_dot(c: char) -> bool {
     matches!(c, '.' | '\u{b7}' | '\u{2022}' | '\u{2024}' | '\u{2027}' | '\u{2219}' | '\u{22c5}' | '\u{ff0e}')
 }
 
-/// Spaces of any width that stand within a line.
+/// Spaces of any width within a line.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() && !is_line_break(c)
 }
@@ -31,7 +30,7 @@ fn is_line_break(c: char) -> bool {
 
 // Decimal digits of any script (Unicode's category Nd), as keyboards and the clipboard give them, read as 0 to 9.
 
-/// The zero of each script that has digits of its own; one to nine stand behind it.
+/// The zero of each script that has its own digits; one to nine follow it.
 ///
 /// Source: the Unicode Character Database, general category Nd, version 14.
 #[rustfmt::skip]
@@ -46,7 +45,7 @@ const ZEROS: [char; 65] = [
     '\u{1e140}', '\u{1e2f0}', '\u{1e950}', '\u{1fbf0}',
 ];
 
-/// The digit that a character means, as one of `0` to `9`; nothing for any other character.
+/// The digit that a character means, as one of `0` to `9`; `None` for any other character.
 pub(crate) fn ascii_digit(c: char) -> Option<char> {
     let value = match c.to_digit(10) {
         Some(value) => Some(value),
@@ -57,8 +56,8 @@ pub(crate) fn ascii_digit(c: char) -> Option<char> {
 
 // The byte order mark (U+FEFF), which editors on Windows write before a text.
 
-/// The text without a byte order mark before it: a JSON reader would refuse the mark, and a PEM reader would take the first
-/// certificate behind it for a comment.
+/// The text without a byte order mark before it: a JSON reader would reject the mark, and a PEM reader would read the first certificate
+/// after it as a comment.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

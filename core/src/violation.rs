@@ -1,4 +1,4 @@
-//! Results of input validation: violations, which are errors, and advice on what is merely worth a second look.
+//! Results of input validation: violations, which are errors, and advice, which is not.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct Violation {
     pub field: String,
     /// The rule that is broken.
     pub rule: Rule,
-    /// The limit of the rule where it has one, such as `3` or `13 to 20`.
+    /// The limit of the rule, if it has one, such as `3` or `13 to 20`.
     pub limit: Option<String>,
     /// One sentence that names the field and the rule, in English; [`text_in`](Self::text_in) has other languages.
     pub text: String,
@@ -35,21 +35,21 @@ pub struct Violation {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Violation {
-    /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC,
-    /// holder's name, phone, code from the SMS); any other field is named as it is.
+    /// The sentence in a language, for the payer to read. Fields that a payer types have names in that language (card
+    /// number, expiry, CVC, holder's name, phone, code from the SMS); other fields keep their names.
     pub fn text_in(&self, language: Language) -> String {
         i18n::violation(language, &self.field, self.rule, self.limit.as_deref(), &self.text)
     }
 }
 
 impl Violation {
-    /// The violation of a rule by a field, with the rule's limit where it has one.
+    /// The violation of a rule by a field, with the rule's limit if it has one.
     pub fn of(field: &str, rule: Rule, limit: Option<&str>) -> Self {
         Self::new(field, rule, limit, &i18n::sentence(field, rule, limit))
     }
 
-    /// One of which English says more, for developers. The sentence says what the field must be; the field's name is put
-    /// before it.
+    /// A violation with a more specific English text, for developers. The sentence says what the field must be; the
+    /// field's name is put before it.
     pub(crate) fn new(field: &str, rule: Rule, limit: Option<&str>, sentence: &str) -> Self {
         Self { field: field.to_owned(), rule, limit: limit.map(str::to_owned), text: format!("{field} {sentence}") }
     }
@@ -71,7 +71,7 @@ impl fmt::Display for Violation {
 pub struct Advice {
     /// The field, spelled as the gateway's interface spells it.
     pub field: String,
-    /// What the advice is about.
+    /// The topic of the advice.
     pub topic: AdviceTopic,
     /// One sentence, in English; [`text_in`](Self::text_in) has other languages.
     pub text: String,
@@ -79,7 +79,7 @@ pub struct Advice {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Advice {
-    /// The same in a language, for the payer to read. Fields are named as in [`Violation::text_in`].
+    /// The sentence in a language, for the payer to read. Fields are named as in [`Violation::text_in`].
     pub fn text_in(&self, language: Language) -> String {
         i18n::advice(language, &self.field, self.topic, &self.text)
     }

@@ -1,5 +1,5 @@
-//! Static files with cache busting: their names carry a digest of the content, so that a browser keeps each for good and asks for
-//! another one once it changed.
+//! Static files with cache busting: their names carry a digest of the content, so that a browser caches each forever and
+//! requests a new name after a change.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub struct Asset {
     digest: u64,
 }
 
-/// FNV-1a, a hash that is not cryptographic: it only tells versions of a file apart.
+/// FNV-1a, a hash that is not cryptographic: it only distinguishes versions of a file.
 const fn digest(bytes: &[u8]) -> u64 {
     let mut digest: u64 = 0xcbf2_9ce4_8422_2325;
     let mut index = 0;
@@ -47,12 +47,12 @@ impl Asset {
     /// The media type of pictures in SVG.
     pub const SVG: &'static str = "image/svg+xml";
 
-    /// One that is part of the program.
+    /// An asset that is part of the program.
     pub const fn new(name: &'static str, media_type: &'static str, content: &'static [u8]) -> Self {
         Self { name: Cow::Borrowed(name), media_type, content: Cow::Borrowed(content), digest: digest(content) }
     }
 
-    /// One that is made, or read, when the program starts.
+    /// An asset that is made, or read, when the program starts.
     pub fn made(name: impl Into<Cow<'static, str>>, media_type: &'static str, content: Vec<u8>) -> Self {
         let digest = digest(&content);
         Self { name: name.into(), media_type, content: Cow::Owned(content), digest }
@@ -74,7 +74,7 @@ impl Asset {
         format!("{stem}-{:016x}.{extension}", self.digest)
     }
 
-    /// The answer to a request for its versioned name, with the headers of the request: to whoever has it already only that.
+    /// The answer to a request for its versioned name, with the headers of the request: 304 if the browser already has it.
     pub fn serve(&self, request: &HeaderMap) -> Response {
         let tag = format!("\"{:016x}\"", self.digest);
         let is_known = request.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());

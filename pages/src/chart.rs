@@ -1,11 +1,11 @@
-//! Charts as SVG. Their colours are placeholders that the stylesheet replaces by the tokens of the theme, as nothing may be styled
-//! inline.
+//! Charts as SVG. Their colours are placeholders that the stylesheet replaces by the tokens of the theme, because
+//! the pages allow no inline styles.
 
 use std::fmt::Display;
 
 use charts_rs::{BarChart, Box, HorizontalBarChart, Position, Series, svg_with_accessibility};
 
-/// Colours of the series, as the chart says them; `frame.css` knows them by these.
+/// Colours of the series in the chart; `frame.css` maps them to the theme.
 const SERIES: [&str; 5] = ["#010101", "#010102", "#010103", "#010104", "#010105"];
 const TEXT: &str = "#010110";
 const GRID: &str = "#010111";
@@ -15,7 +15,7 @@ const FONT_SIZE: f32 = 13.0;
 
 /// One series.
 pub struct Values<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
     /// The number of its colour, from 0 to 4: in the stylesheet `--series-1` to `--series-5`.
     pub color: usize,
@@ -23,9 +23,9 @@ pub struct Values<'a> {
     pub values: Vec<f32>,
 }
 
-/// What a chart is about, for those who do not see it. The table beside it has the figures.
+/// The subject of a chart, for people who cannot see it. The table next to it has the figures.
 pub struct About<'a> {
-    /// What it is called.
+    /// Its name.
     pub title: &'a str,
     /// How to read it.
     pub description: &'a str,
@@ -43,7 +43,7 @@ fn series(values: Vec<Values<'_>>) -> Vec<Series> {
         .collect()
 }
 
-/// Stacked bars over time, as SVG; nothing where it cannot be drawn.
+/// Stacked bars over time, as SVG; empty if it cannot be drawn.
 ///
 /// ```
 /// use kassa_pages::chart::{About, Values, bars};
@@ -70,7 +70,7 @@ pub fn bars(about: &About<'_>, labels: Vec<String>, values: Vec<Values<'_>>) -> 
     finish(about, chart.svg())
 }
 
-/// Bars from left to right, the value written at the end of each, as SVG; nothing where it cannot be drawn.
+/// Bars from left to right, the value written at the end of each, as SVG; nothing if it cannot be drawn.
 pub fn ranking(about: &About<'_>, labels: Vec<String>, values: Values<'_>) -> String {
     let height = 40.0 + 34.0 * f32::from(u16::try_from(labels.len()).unwrap_or(u16::MAX));
     let mut chart = HorizontalBarChart::new(Vec::new(), labels);
@@ -109,7 +109,7 @@ fn dress(base: &mut charts_rs::ChartBase, height: f32) {
     base.width = WIDTH;
     base.height = height;
     base.margin = Box { left: 4.0, top: 8.0, right: 16.0, bottom: 4.0 };
-    // Transparent: the card below it is of the theme.
+    // Transparent: the card below it has the colour of the theme.
     base.background_color = (0, 0, 0, 0).into();
     base.font_family = "inherit".to_owned();
     base.series.colors = SERIES.map(Into::into).to_vec();
@@ -117,12 +117,11 @@ fn dress(base: &mut charts_rs::ChartBase, height: f32) {
     base.x_axis.font.color = TEXT.into();
     base.x_axis.font.size = FONT_SIZE;
     base.x_axis.stroke_color = GRID.into();
-    // The page has one, which grows with the reader's letters.
+    // The page has a legend, which grows with the reader's font size.
     base.legend.show = Some(false);
 }
 
-/// The picture with a name and a description, that scales with its place; nothing where it cannot be drawn: the table
-/// is there.
+/// The picture with a name and a description, scaled to its container; empty if it cannot be drawn: the table is there.
 fn finish(about: &About<'_>, drawn: Result<String, impl Display>) -> String {
     match drawn {
         Ok(svg) => {

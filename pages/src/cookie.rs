@@ -1,4 +1,4 @@
-//! Cookies: reading one, and setting one that scripts and other sites get nothing from.
+//! Cookies: reading one, and setting one that scripts and other sites cannot read.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -19,8 +19,7 @@ pub fn read_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .find_map(|(known, value)| (known == name).then_some(value))
 }
 
-/// A cookie to be set, for every path and for as long as the browser runs unless it says otherwise. Scripts never get it
-/// (`HttpOnly`).
+/// A cookie to be set, by default for every path and for as long as the browser runs. Scripts never get it (`HttpOnly`).
 ///
 /// ```
 /// use kassa_pages::Cookie;
@@ -39,33 +38,33 @@ pub struct Cookie<'a> {
 }
 
 impl<'a> Cookie<'a> {
-    /// A name and a value; an empty value takes the cookie away.
+    /// A name and a value; an empty value removes the cookie.
     pub fn new(name: &'a str, value: &'a str) -> Self {
         let max_age = value.is_empty().then_some(0);
         Self { name, value, path: "/", same_site: "Strict", is_secure: false, max_age }
     }
 
-    /// Whether browsers send it over TLS alone.
+    /// Whether browsers send it only over TLS.
     pub fn secure(self, is_secure: bool) -> Self {
         Self { is_secure, ..self }
     }
 
-    /// It is sent, too, where a link on another site leads here (`SameSite=Lax`).
+    /// Also sends it if a link on another site leads here (`SameSite=Lax`).
     pub fn lax(self) -> Self {
         Self { same_site: "Lax", ..self }
     }
 
-    /// It is sent for this path and what is below it.
+    /// Sends it only for this path and paths below it.
     pub fn at(self, path: &'a str) -> Self {
         Self { path, ..self }
     }
 
-    /// It outlives the browser, for so many seconds.
+    /// Keeps it for this many seconds, also after the browser closes.
     pub fn for_seconds(self, seconds: u32) -> Self {
         Self { max_age: Some(seconds), ..self }
     }
 
-    /// The value of `Set-Cookie`; nothing where the cookie's value can be none.
+    /// The value of `Set-Cookie`; empty if it is not a valid header value.
     pub fn header(&self) -> HeaderValue {
         let Self { name, value, path, same_site, .. } = self;
         let secure = if self.is_secure { "; Secure" } else { "" };

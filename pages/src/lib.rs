@@ -1,8 +1,8 @@
-//! What the pages of the server and of the sandbox share, and nothing of a payment: styles, charts, static files, cookies, the
+//! Shared parts of the server's and the sandbox's pages, without any payment logic: styles, charts, static files, cookies, the
 //! tokens of sessions and forms, and the protection of logins.
 //!
-//! Server and sandbox are written apart, so that each finds the other's mistakes; that is about the wire. A cookie's attributes or
-//! a chart's axis tell nothing of the gateway, and a mistake in them is to be mended once.
+//! Server and sandbox share no protocol code, so that each finds the other's mistakes on the wire. A cookie's attributes or a
+//! chart's axis are not part of the protocol, so they are shared.
 
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,14 @@
-//! Brute force protection of logins and of bearer tokens: an address that brings wrong secrets is told to wait, longer with each
-//! (exponential backoff).
+//! Brute force protection of logins and of bearer tokens: an address that sends wrong secrets has to wait, longer
+//! with each (exponential backoff).
 //!
-//! What people choose can be guessed, so a guess at a **password** is counted before it is looked at ([`Lockout::guess`]), and whoever
-//! guessed too often is not heard at all, even with the right one; nor is anybody while too many addresses guess.
+//! Passwords that people choose can be guessed, so a guess at a **password** is counted before it is checked
+//! ([`Lockout::guess`]). An address that guessed too often is refused, even with the right password; so is every address
+//! while too many addresses guess.
 //!
-//! A **key or token** has 256 random bits, and no number of guesses finds one: it is looked up first, which is cheap, and only
-//! a wrong one is counted ([`Lockout::wrong`]). **A right one is never locked out.** It must be so, because thousands of
-//! phones share the few addresses of a mobile operator: if an address alone decided, one of them could keep all the others from paying.
-//! For the same reason all addresses together only take the free guesses from each other.
+//! A **key or token** has 256 random bits, and no number of guesses finds one: it is looked up first, which is cheap, and only a
+//! wrong one is counted ([`Lockout::wrong`]). **A right one is never locked out.** Thousands of phones share the few addresses of
+//! a mobile operator: if the address alone decided, one phone could keep all others from paying. For the same reason too many
+//! wrong guesses from all addresses only remove the free guesses.
 
 use std::{
     collections::HashMap,
@@ -20,18 +21,18 @@ use super::network::Network;
 
 /// Wrong guesses of an address without a waiting time.
 const FREE: u32 = 5;
-/// The waiting time after the next one, doubled with each that follows.
+/// The waiting time after the next wrong guess, doubled with each one that follows.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
-/// Without a guess for so long, an address begins anew.
+/// The time without a guess after which an address starts again.
 const FORGET: Duration = Duration::from_secs(30 * 60);
-/// Over all addresses, so many wrong guesses are usual in a window: at a password, and at keys and tokens.
+/// The usual number of wrong guesses in a window, over all addresses: at a password, and at keys and tokens.
 const MOST_AT_PASSWORDS: u32 = 200;
 const MOST_AT_TOKENS: u32 = 1000;
 const WINDOW: Duration = Duration::from_secs(10 * 60);
-/// Addresses that are remembered. Where there are more, new ones have no free guesses at a token.
+/// The most addresses that are remembered. Beyond that, new ones have no free guesses at a token.
 const MOST_ADDRESSES: usize = 10_000;
-/// How often those are looked for that can be forgotten.
+/// The interval at which idle addresses are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// The wrong guesses so far, at one secret or at one kind of them. It lives in memory, and is bounded.
@@ -62,7 +63,7 @@ struct Guesser {
     last: Instant,
 }
 
-/// How long an address has to wait that guessed wrong so often.
+/// The waiting time after this many wrong guesses.
 fn pause_after(wrong: u32) -> Duration {
     match wrong.checked_sub(FREE) {
         None => Duration::ZERO,
@@ -71,11 +72,11 @@ fn pause_after(wrong: u32) -> Duration {
 }
 
 impl Lockout {
-    /// Lets an address guess a password. The guess counts as a wrong one until [`guessed_right`](Self::guessed_right) takes that back: so
-    /// guesses at the same moment are no more than one after another.
+    /// Lets an address guess a password. The guess counts as a wrong one until [`guessed_right`](Self::guessed_right) takes that
+    /// back, so that concurrent guesses count like successive ones.
     ///
     /// # Errors
-    /// It has to wait for so long, and the password is not to be looked at.
+    /// The time for which the address has to wait. The password must not be checked.
     pub fn guess(&self, address: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut guesses = self.locked();
         match guesses.wait(address, now) {
@@ -87,12 +88,12 @@ impl Lockout {
         }
     }
 
-    /// How long an address has to wait before it may guess a password again; `None` where it may now.
+    /// How long an address has to wait before it may guess a password again; `None` if it may now.
     pub fn wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
         self.locked().wait(address, now)
     }
 
-    /// Forgets an address that knew the password.
+    /// Forgets an address that gave the right password.
     pub fn guessed_right(&self, address: IpAddr) {
         let mut guesses = self.locked();
         guesses.addresses.remove(&address.into());
@@ -102,13 +103,13 @@ impl Lockout {
     /// Counts a key or token that was looked up and is wrong.
     ///
     /// # Errors
-    /// The address guessed too often: it is to wait for so long.
+    /// The address guessed too often: the time for which it has to wait.
     pub fn wrong(&self, address: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut guesses = self.locked();
         let before = guesses.count(address, now);
         let has_free_ones = guesses.in_window <= MOST_AT_TOKENS;
         if guesses.in_window == MOST_AT_TOKENS + 1 {
-            tracing::warn!("many addresses bring wrong keys or tokens");
+            tracing::warn!("many addresses send wrong keys or tokens");
         }
         let pause = match before {
             Some(before) => pause_after(if has_free_ones { before } else { before.saturating_add(FREE) }),
@@ -122,14 +123,14 @@ impl Lockout {
         self.locked().addresses.remove(&address.into());
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// The locked value is whole after every step, even after a panic.
     fn locked(&self) -> MutexGuard<'_, Guesses> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Guesses {
-    /// How long an address is not heard: for what it guessed itself, or because all together guess too much.
+    /// The time for which an address is refused: for its own guesses, or because all addresses together guess too much.
     fn wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
         let own = self.addresses.get(&address.into()).map(|guesser| guesser.last + pause_after(guesser.wrong));
         let common = self.window.filter(|_| self.in_window >= MOST_AT_PASSWORDS).map(|began| began + WINDOW);
@@ -137,7 +138,7 @@ impl Guesses {
         until.checked_duration_since(now).filter(|wait| !wait.is_zero())
     }
 
-    /// Counts a guess: how many wrong ones the address had before. `None` where no more addresses are remembered.
+    /// Counts a guess: how many wrong ones the address had before. `None` if no more addresses are remembered.
     fn count(&mut self, address: IpAddr, now: Instant) -> Option<u32> {
         self.count_in_window(now);
         self.forget_some(now);

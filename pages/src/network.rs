@@ -1,4 +1,4 @@
-//! Who counts as one caller.
+//! The addresses that count as one caller.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq;
 
-/// What each form of a session carries: it follows from the session's token, and does not tell it. Another site can neither know
-/// nor guess it.
+/// The CSRF token of a session's forms. It is derived from the session's token, and does not reveal it. Another site
+/// can neither know nor guess it.
 ///
 /// ```
 /// use kassa_pages::token::csrf_of;
@@ -22,7 +22,7 @@ pub fn csrf_of(session: &str) -> String {
     })
 }
 
-/// Whether two tokens are the same, compared in a time that says nothing (constant-time comparison); an empty one is no token.
+/// Whether two tokens are the same, compared in constant time; an empty one is not a token.
 pub fn is_same(one: &str, other: &str) -> bool {
     !one.is_empty() && bool::from(one.as_bytes().ct_eq(other.as_bytes()))
 }

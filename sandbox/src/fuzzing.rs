@@ -1,4 +1,5 @@
-//! Fuzzing: the gateway's endpoints, the recorder and the replay without a socket, only for the fuzz targets of this project. Not a public interface.
+//! Fuzzing: the gateway's endpoints, the recorder and the replay without
+//! sockets, only for this project's fuzz targets. Not a public interface.
 
 use std::time::Instant;
 
@@ -23,15 +24,14 @@ use crate::{
 pub struct Endpoints(State);
 
 impl Endpoints {
-    /// One that has seen nothing.
+    /// A new, empty one.
     pub fn new() -> Result<Self, SandboxError> {
         let options = SandboxOptions::default();
         let store = Store::open(&options.database)?;
         Ok(Self(State::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
     }
 
-    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP
-    /// status.
+    /// Answers one request with this body, or with this query if the endpoint takes one, then forgets it. Returns the HTTP status.
     pub fn answer(&self, endpoint: usize, body: &[u8], query: &str) -> Option<u16> {
         let endpoint = &ENDPOINTS[endpoint % ENDPOINTS.len()];
         let uri: Uri = format!("{}?{query}", endpoint.name.path()).parse().ok()?;
@@ -43,7 +43,7 @@ impl Endpoints {
     }
 }
 
-/// What a recorder passes of a client's requests in pieces of this length, and the exchanges that it records, as JSON without their times.
+/// The bytes that a recorder passes of a client's requests in pieces of this length, and the recorded exchanges as JSON without times.
 pub fn recorded(requests: &[u8], responses: &[u8], piece: usize) -> Result<(Vec<u8>, Vec<String>), SandboxError> {
     let (passed, exchanges) = offline::recorded("http://gateway.example", requests, responses, piece)?;
     let written = exchanges.into_iter().map(|mut exchange| {
@@ -54,12 +54,12 @@ pub fn recorded(requests: &[u8], responses: &[u8], piece: usize) -> Result<(Vec<
     Ok((passed, written.collect()))
 }
 
-/// A text as it stands in a recording.
+/// A text as it is written in a recording.
 pub fn masked(text: &str) -> String {
     Masker::default().text(text)
 }
 
-/// Reads a recording and plays each of its requests again: how many were answered. `None` if it is no recording.
+/// Reads a recording and replays each of its requests; returns how many were answered. `None` if it is not a recording.
 pub fn replayed(bytes: &[u8]) -> Option<u64> {
     recording::parse(bytes).ok().map(replay::played_again)
 }

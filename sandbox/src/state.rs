@@ -25,7 +25,7 @@ use crate::{
 /// Logged when the request log cannot be written.
 pub(crate) const NOT_RECORDED: &str = "requests could not be recorded";
 
-/// Shared state: one for all that runs.
+/// Shared state of everything that runs.
 pub(crate) struct State {
     pub(crate) options: SandboxOptions,
     pub(crate) store: Store,
@@ -44,13 +44,12 @@ pub(crate) struct State {
     pub(crate) searched: Notify,
     resolve_pending: RwLock<ResolvePending>,
     pub(crate) switches: RwLock<Switches>,
-    /// Counts the resets. Work on data that a reset deletes holds this lock, or checks that the number is still the
-    /// same.
+    /// Counts the resets. Work on data that a reset deletes holds this lock, or checks that the count is unchanged.
     pub(crate) generation: RwLock<u64>,
 }
 
 impl State {
-    /// `url` is where it listens; links start with it unless the options name a public URL.
+    /// `url` is the listening address; links start with it unless the options set a public URL.
     pub(crate) fn new(options: SandboxOptions, faults: FaultSet, store: Store, url: &str) -> Self {
         let public_url = options.public_url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
         Self {
@@ -69,12 +68,12 @@ impl State {
         }
     }
 
-    /// Reads the store.
+    /// Reads from the store.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.store.read(work)
     }
 
-    /// Writes the store in one transaction, then wakes the background tasks that it concerns.
+    /// Writes to the store in one transaction, then wakes the background tasks that it affects.
     pub(crate) fn write<T>(
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -95,7 +94,7 @@ impl State {
         self.pending.notify_one();
     }
 
-    /// Works on the store on a blocking thread; on failure logs `problem` and returns `None`.
+    /// Uses the store on a blocking thread; on failure, logs `problem` and returns `None`.
     pub(crate) async fn on_blocking_thread<T: Send + 'static>(
         self: &Arc<Self>,
         problem: &'static str,
@@ -109,12 +108,12 @@ impl State {
         }
     }
 
-    /// What time it is.
+    /// The current time of the simulation clock.
     pub(crate) fn clock(&self) -> &Clock {
         &self.store.clock
     }
 
-    /// Steps the clock forward; if that is too far, returns false and changes nothing.
+    /// Moves the clock forward. If that is too far, returns false and changes nothing.
     pub(crate) fn step_clock(&self, by: Duration) -> Result<bool, StoreError> {
         let is_in_reach = self.store.write(|transaction| {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
@@ -130,12 +129,12 @@ impl State {
         Ok(is_in_reach)
     }
 
-    /// When pending payments become final by themselves.
+    /// When pending payments become final automatically.
     pub(crate) fn resolve_pending(&self) -> ResolvePending {
         *self.resolve_pending.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes when pending payments become final by themselves, and returns it.
+    /// Changes when pending payments become final automatically, and returns the new value.
     pub(crate) fn change_resolve_pending(
         &self,
         change: impl FnOnce(ResolvePending) -> ResolvePending,
@@ -153,17 +152,17 @@ impl State {
         format!("{}{path}?token={gateway_number}", self.public_url)
     }
 
-    /// The switches as they stand.
+    /// The current switches.
     pub(crate) fn switches(&self) -> Switches {
         *self.switches.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the sandbox gives FINIPAY's responses.
+    /// Whether the sandbox acts as FINIPAY.
     pub(crate) fn acts_as_finipay(&self) -> bool {
         self.switches().acts_as == Dialect::Finipay
     }
 
-    /// Changes the switches, all at once, and returns them.
+    /// Changes the switches atomically, and returns them.
     pub(crate) fn change_switches(&self, change: impl FnOnce(Switches) -> Switches) -> Switches {
         let mut switches = self.switches.write().unwrap_or_else(PoisonError::into_inner);
         *switches = change(*switches);
@@ -235,21 +234,21 @@ impl State {
         }
     }
 
-    /// Writes the buffered requests. A failure is only logged, as their responses were sent already.
+    /// Writes the buffered requests. A failure is only logged, because their responses are already sent.
     pub(crate) fn flush_log(&self) {
         if let Err(error) = self.store.flush() {
             tracing::error!(%error, "{NOT_RECORDED}");
         }
     }
 
-    /// Every request so far, in the order they were answered; only those of one payment if one of its numbers is given.
+    /// All requests so far, in the order of their responses; only those of one payment if one of its numbers is given.
     pub(crate) fn requests(&self, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
         self.store.flush()?;
         self.read(|connection| exchanges::all(connection, number))
     }
 }
 
-/// A random UUID: the unguessable key to a payment's pages.
+/// A random UUID: the unguessable key of a payment's pages.
 pub(crate) fn new_gateway_number() -> String {
     Uuid::new_v4().to_string()
 }

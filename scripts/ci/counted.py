@@ -11,7 +11,7 @@ LINES = [
     re.compile(r"^Tests run: (\d+)$", re.MULTILINE),  # scripts/kotlin/test-packages, from Surefire's reports
     re.compile(r"Test run with (\d+) tests? .*passed", re.MULTILINE),  # Swift Testing
 ]
-# The conformance vectors are one test or many, by language. Where a filter may have left none, the runner says how many there were.
+# The conformance vectors are one test or many, by language. If a filter may have left none, the runner prints how many there were.
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 VECTORS = re.compile(r"^vectors: (\d+)$", re.MULTILINE)
 

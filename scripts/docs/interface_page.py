@@ -1,7 +1,7 @@
 """A page for people of a description in OpenAPI 3.1: each operation with its members and answers, as tables.
 
 Tools that make Markdown of such a description repeat the whole schema of every refusal: 15,000 lines for the server. Here a schema that
-several operations share stands once, in a section of its own.
+several operations share is shown once, in its own section.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 INTRODUCTION = """\
-Kassa accepts payments (cards with 3DS, mobile bank, the gateway's pay-form, dynamic QR codes) and always says what happened to the money.
-It is an SDK for Rust, Python, Kotlin, Java and Swift, a server that plays the merchant's side, and a sandbox that plays the gateway's.
+Kassa accepts payments (cards with 3DS, MBank, MegaPay, the gateway's pay-form, dynamic QR codes), and always says what happened
+to the money. It is an SDK for Rust, Python, Kotlin, Java and Swift, a server for the merchant, and a sandbox that simulates the gateway.
 
 What holds for code that uses it:
 

@@ -1,4 +1,4 @@
-"""Code that documents show: each block is a copy of what stands in a file that tests run or compile.
+"""Code that documents show: each block is a copy of code in a file that tests run or compile.
 
 A comment before a fenced block names its source:
 

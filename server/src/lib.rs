@@ -1,7 +1,7 @@
-//! Kassa's server: the merchant's side. It holds the credentials, writes every payment down before it is sent, follows it to
-//! its end through crashes and restarts, and tells the shop by signed events.
+//! Kassa's server: the merchant's side. It holds the credentials, stores every payment before sending it, polls it until it is
+//! final, through crashes and restarts, and sends the shop signed events.
 //!
-//! [`Server`] is what a program serves over HTTP, and what a test calls:
+//! A program serves a [`Server`] over HTTP; a test calls it directly:
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};

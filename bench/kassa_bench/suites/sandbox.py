@@ -99,7 +99,7 @@ def start(program: Path, folder: Path) -> list[tuple[str, str, str]]:
 
 
 def bar(took: float, most: float) -> str:
-    return f"{most} ms, {'kept' if took <= most else '**missed**'}"
+    return f"{most} ms, {'met' if took <= most else '**missed**'}"
 
 
 def logged_in(sandbox: dict[str, str]) -> requests.Session:

@@ -45,7 +45,7 @@ def build() -> Path:
 
 def bar(figure: float, most: float, write: str) -> tuple[str, str]:
     """A figure and its bar, both written by the same hand."""
-    return write.format(figure), f"{write.format(most)}, {'kept' if figure <= most else '**missed**'}"
+    return write.format(figure), f"{write.format(most)}, {'met' if figure <= most else '**missed**'}"
 
 
 def megabytes(program: Path, folder: Path) -> float:

@@ -49,13 +49,13 @@ impl Figures {
 
     /// One more, which must not be above its bar. Both are written by the same hand.
     pub fn add_with_bar(&mut self, what: impl Into<String>, figure: f64, bar: f64, write: impl Fn(f64) -> String) {
-        let verdict = if figure <= bar { "kept" } else { "**missed**" };
+        let verdict = if figure <= bar { "met" } else { "**missed**" };
         self.rows.push((what.into(), write(figure), format!("{}, {verdict}", write(bar))));
     }
 
     /// One more, which must not be below its bar.
     pub fn add_with_floor(&mut self, what: impl Into<String>, figure: f64, bar: f64, write: impl Fn(f64) -> String) {
-        let verdict = if figure >= bar { "kept" } else { "**missed**" };
+        let verdict = if figure >= bar { "met" } else { "**missed**" };
         self.rows.push((what.into(), write(figure), format!("at least {}, {verdict}", write(bar))));
     }
 

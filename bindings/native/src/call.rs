@@ -9,22 +9,22 @@ use kassa::_calls::{CallingThread, Completion, CompletionCode, Running, Untaken,
 
 use crate::memory::Memory;
 
-/// What [`kassa_call`] answers where the call goes on.
+/// The result of [`kassa_call`] if the call continues.
 const PENDING: i64 = -1;
 
 /// Waits as long as the call takes.
 const WITHOUT_END: u64 = u64::MAX;
 
-/// A call that has begun, and that its caller has nothing of yet.
+/// A call that has begun and is not received yet.
 enum Waiting {
-    /// Between two waits for it.
+    /// The call continues between two waits.
     GoesOn {
         // Dropped first: the thread lends its network to the next caller.
         call: Running,
         thread: CallingThread,
         log: u64,
     },
-    /// The caller's memory has what it ended with. The caller may be interrupted before it reads that.
+    /// The caller's memory has the completion. The caller may be interrupted before it reads that.
     Complete(Untaken),
 }
 
@@ -40,17 +40,17 @@ impl Waiting {
     }
 }
 
-/// Makes the call that stands in the memory, and waits for it, though no longer than so many milliseconds: without end for the largest
-/// number. Its log events come back under the number `log`; 0 where nobody listens.
+/// Makes the call in the memory, and waits for it for at most this number of milliseconds: without limit for the largest number. Its log
+/// events are stored under the number `log`; 0 without a listener.
 ///
-/// Below zero it goes on. `waiting` is then the address of eight bytes that say so, and the next `kassa_call` with them waits on; or
-/// [`kassa_call_end`] gives it up. Otherwise the memory has what the call ended with, and this is its status (`Memory::write`). The eight
-/// bytes are zeros before the first wait, and after the end; unless the status says that the completion is to be received: then they are
-/// zeros after [`kassa_call_received`], or after [`kassa_call_end`] where nobody receives it.
+/// A result below zero means that the call continues. `waiting` is the address of eight bytes that then identify it: the next `kassa_call`
+/// with them continues to wait, and [`kassa_call_end`] gives the call up. Otherwise the memory has the completion, and the result is its
+/// status (`Memory::write`). The eight bytes are zeros before the first wait and after the end. If the status says that the completion is
+/// to be received, they are zeros only after [`kassa_call_received`], or after [`kassa_call_end`] if no caller receives it.
 ///
 /// # Safety
-/// There is that much memory, 16 bytes at least, initialised and used by nobody else; the objects that a call names are handed over
-/// with it. `waiting` is used by nobody else.
+/// There is that much memory, at least 16 bytes, initialised and used by no one else; the objects that a call names are handed over with
+/// it. `waiting` is used by no one else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_call(
     memory: u64,
@@ -60,10 +60,10 @@ pub unsafe extern "C" fn kassa_call(
     milliseconds: u64,
     waiting: u64,
 ) -> i64 {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let mut memory = unsafe { Memory::new(memory, capacity) };
     let place = waiting as usize as *mut u64;
-    // SAFETY: validity and exclusive access, as the caller says; it may be unaligned, and is read so.
+    // SAFETY: the caller guarantees validity and exclusive access; the place may be unaligned, so it is read unaligned.
     let before = unsafe { place.read_unaligned() };
     let completion = if before == 0 {
         let call = match memory.read(length) {
@@ -79,10 +79,10 @@ pub unsafe extern "C" fn kassa_call(
         }
         completion
     } else {
-        // SAFETY: ownership. What is not zero there came from `put`; it stays in its place until the call is over.
+        // SAFETY: ownership. A nonzero value there came from `put`, and stays in place until the call is over.
         let completion = unsafe { &mut *(before as usize as *mut Waiting) }.wait(milliseconds);
         if completion.is_some() {
-            // SAFETY: as the caller says of the eight bytes; they give their call back once.
+            // SAFETY: the caller guarantees it for the eight bytes; they return their call once.
             drop(unsafe { take(place) });
         }
         completion
@@ -96,23 +96,23 @@ pub unsafe extern "C" fn kassa_call(
     status
 }
 
-/// The caller has what the call ended with.
+/// The caller has received the completion.
 ///
 /// # Safety
-/// These are the eight bytes of a [`kassa_call`], which nobody else uses.
+/// These are the eight bytes of a [`kassa_call`], which no one else uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_call_received(waiting: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     drop(unsafe { take(waiting as usize as *mut u64) });
 }
 
-/// Gives a call up that goes on, or that is complete and received by nobody.
+/// Gives up a call that continues, or that is complete and was not received.
 ///
 /// # Safety
-/// These are the eight bytes of a [`kassa_call`], which nobody else uses.
+/// These are the eight bytes of a [`kassa_call`], which no one else uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_call_end(waiting: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let given_up = unsafe { take(waiting as usize as *mut u64) };
     if let Some(Waiting::Complete(untaken)) = given_up {
         untaken();
@@ -120,16 +120,16 @@ pub unsafe extern "C" fn kassa_call_end(waiting: u64) {
 }
 
 /// # Safety
-/// These are the eight bytes of a [`kassa_call`], which nobody else uses. They are zeros.
+/// These are the eight bytes of a [`kassa_call`], which no one else uses. They are zeros.
 unsafe fn put(place: *mut u64, waiting: Waiting) {
-    // SAFETY: exclusive access, as the caller says.
+    // SAFETY: the caller guarantees exclusive access.
     unsafe { place.write_unaligned(Box::into_raw(Box::new(waiting)) as u64) };
 }
 
 /// # Safety
-/// These are the eight bytes of a [`kassa_call`], which nobody else uses.
+/// These are the eight bytes of a [`kassa_call`], which no one else uses.
 unsafe fn take(place: *mut u64) -> Option<Waiting> {
-    // SAFETY: ownership. What is not zero there came from `put`; zeros take its place before it is given away.
+    // SAFETY: ownership. A nonzero value there came from `put`, and is replaced by zeros before it is returned.
     unsafe {
         let waiting = place.read_unaligned();
         place.write_unaligned(0);
@@ -178,7 +178,7 @@ mod tests {
         fn end(&mut self) -> (i64, &[u8]) {
             let status = self.wait(WITHOUT_END);
             assert_eq!(self.waiting != 0, status & 0x80 != 0);
-            // SAFETY: nobody else uses the eight bytes.
+            // SAFETY: no one else uses the eight bytes.
             unsafe { kassa_call_received(&raw mut self.waiting as u64) };
             assert_eq!(self.waiting, 0);
             (status & 0x7f, &self.memory[..(status >> 8) as usize])
@@ -247,7 +247,7 @@ mod tests {
             assert_eq!(caller.wait(1), PENDING);
             assert!(Arc::strong_count(&gateway) > 1);
             for _ in 0..2 {
-                // SAFETY: nobody else uses the eight bytes.
+                // SAFETY: no one else uses the eight bytes.
                 unsafe { kassa_call_end(&raw mut caller.waiting as u64) };
                 assert_eq!(caller.waiting, 0, "giving up twice is giving up once");
                 assert_eq!(Arc::strong_count(&gateway), 1);
@@ -267,7 +267,7 @@ mod tests {
 
         let mut interrupted = next();
         assert!(interrupted.wait(WITHOUT_END) > 0 && interrupted.waiting != 0);
-        // SAFETY: nobody else uses the eight bytes.
+        // SAFETY: no one else uses the eight bytes.
         unsafe { kassa_call_end(&raw mut interrupted.waiting as u64) };
         assert_eq!(interrupted.waiting, 0);
 

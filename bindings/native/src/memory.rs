@@ -1,21 +1,20 @@
-//! Messages in memory of the caller's: a call before, and what it ended with after. A call is wiped when it is read, because there may be
-//! secrets in it.
+//! Messages in the caller's memory: first a call, then its completion. A call is wiped when it is read, because it may contain secrets.
 //!
 //! Addresses and lengths have 64 bits on every machine, as the JVM's `long`. Numbers in messages begin with the highest byte, as
 //! UniFFI's do.
 
 use kassa::_calls::{AsyncCall, Completion, Untaken};
 
-/// The number and the status of a completion in a queue, before its value.
+/// The size of the number and the status of a completion in a queue, before its value.
 const HEAD: usize = 16;
 
-/// The address and the capacity of a value that is elsewhere.
+/// The size of the address and the capacity of a value that is elsewhere.
 const ADDRESS: usize = 16;
 
-/// In a status, beside the code: the library has to hear whether the caller received the completion.
+/// A flag in a status, in addition to the code: the caller must report whether it received the completion.
 const IS_TO_BE_RECEIVED: i64 = 0x80;
 
-/// Memory of the caller's, for the time of one call into the library.
+/// The caller's memory, for the time of one call into the library.
 pub struct Memory<'a> {
     bytes: &'a mut [u8],
     written: usize,
@@ -23,14 +22,14 @@ pub struct Memory<'a> {
 
 impl Memory<'_> {
     /// # Safety
-    /// There is that much memory, initialised and used by nobody else.
+    /// There is that much memory, initialised and used by no one else.
     pub unsafe fn new(address: u64, capacity: u64) -> Self {
-        // SAFETY: validity and exclusive access, as the caller says.
+        // SAFETY: the caller guarantees validity and exclusive access.
         let bytes = unsafe { std::slice::from_raw_parts_mut(address as usize as *mut u8, capacity as usize) };
         Self { bytes, written: 0 }
     }
 
-    /// Reads a call of so many bytes, and wipes it.
+    /// Reads a call of this length, and wipes it.
     pub fn read(&mut self, length: u64) -> Result<AsyncCall, Completion> {
         let message = &mut self.bytes[..length as usize];
         let call = AsyncCall::read(message);
@@ -38,16 +37,16 @@ impl Memory<'_> {
         call
     }
 
-    /// Writes what a call ended with, and answers with its status: the code in the lower seven bits of the lowest byte, in the highest one
-    /// whether there is something to do where nobody receives it, and the length of the value in the other bytes. A value that is longer
-    /// than all of the memory is left where it is, for [`kassa_free`], and its address is written.
+    /// Writes a completion, and returns its status: the code in the lower seven bits of the lowest byte, in its highest bit whether
+    /// something must be done if no caller receives it, and the length of the value in the other bytes. A value that is longer than the
+    /// whole memory stays in place, for [`kassa_free`], and its address is written.
     pub fn write(&mut self, completion: Completion) -> (i64, Option<Untaken>) {
         let status = status(&completion);
         self.put(completion.value, self.bytes.len());
         (status, completion.untaken)
     }
 
-    /// Adds a completion of a queue, behind its number and its status. It is given back where there is not enough memory left.
+    /// Adds a completion of a queue, after its number and its status. It is returned if there is not enough memory left.
     pub fn add(&mut self, number: u64, completion: Completion) -> Result<Option<Untaken>, Completion> {
         let longest = self.bytes.len() - HEAD;
         let size = if completion.value.len() > longest { ADDRESS } else { completion.value.len() };
@@ -86,26 +85,26 @@ fn status(completion: &Completion) -> i64 {
     (completion.value.len() as i64) << 8 | receipt | completion.code as i64
 }
 
-/// Gives back the objects in a message that was begun, and is not handed over: writing the rest of it failed. The message is wiped.
+/// Releases the objects in an incomplete message that is not handed over, because writing the rest of it failed. The message is wiped.
 ///
 /// # Safety
-/// There is that much memory, initialised and used by nobody else; the objects that are named in it are handed over with it.
+/// There is that much memory, initialised and used by no one else; the objects that it names are handed over with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_discard(memory: u64, length: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let mut memory = unsafe { Memory::new(memory, length) };
-    // Reading takes the objects over, up to where the message ends, and drops them with whatever it has read.
+    // Reading takes over the objects, up to the end of the message, and drops them with everything it has read.
     drop(memory.read(length));
 }
 
 /// Frees a value that was longer than the caller's memory.
 ///
 /// # Safety
-/// The address and the capacity are those that stood in the memory, and are given once.
+/// The address and the capacity are those that were written into the memory, and are passed once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_free(address: u64, capacity: u64) {
-    // SAFETY: ownership. These are the parts of a vector that `Memory::put` left to the caller, who gives them back once; what is in
-    // it are bytes, which need not be dropped.
+    // SAFETY: ownership. These are the parts of a vector that `Memory::put` left to the caller, which returns them once; it contains bytes,
+    // which need not be dropped.
     drop(unsafe { Vec::from_raw_parts(address as usize as *mut u8, 0, capacity as usize) });
 }
 

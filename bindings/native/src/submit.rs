@@ -1,8 +1,8 @@
 //! Asynchronous calls: asyncio and other event loops, coroutines of the JVM, tasks of Swift.
 //!
-//! A call runs on the core's threads, and its completion goes to a queue. A signal tells the queue's listener, who then takes all
-//! completions that are there, and hands each to its caller. A caller can stop waiting at any moment until it has the completion: it then
-//! gives the call up, and a report goes to the next call, as if it had never been taken.
+//! A call runs on the core's threads, and its completion goes to a queue. A signal wakes the queue's listener, which then takes all
+//! available completions, and passes each to its caller. A caller can stop waiting at any moment until it has the completion. It then gives
+//! the call up, and a report goes to the next call, as if it had never been taken.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -20,18 +20,18 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// A function that is called on a thread of the core's, with what the queue was made with.
+/// A function that is called on one of the core's threads, with the context that the queue was created with.
 type Function = extern "C" fn(context: u64);
 
 /// The completions of one listener.
 pub struct Completions {
     queue: Queue<Arc<Call>, Completion, Untaken>,
     signal: Signal,
-    /// Fork safety: a child must not touch what belongs to its parent's threads.
+    /// Fork safety: a child must not touch data of its parent's threads.
     process: u32,
 }
 
-/// How a listener hears that the queue is no longer empty.
+/// How a listener learns that the queue is no longer empty.
 enum Signal {
     /// It sleeps in [`kassa_take`].
     Sleeper,
@@ -44,14 +44,14 @@ enum Signal {
 
 /// A call on the core's threads.
 struct Call {
-    /// None once the call is complete or given up.
+    /// `None` once the call is complete or given up.
     in_flight: Mutex<Option<InFlight>>,
     log: u64,
 }
 
 struct InFlight {
     running: Running,
-    /// Of the task that polls it.
+    /// The waker of the task that polls it.
     task: Waker,
 }
 
@@ -61,7 +61,7 @@ impl Call {
         Arc::new(Self { in_flight: Mutex::new(in_flight), log })
     }
 
-    /// Nothing where it was given up.
+    /// `None` if it was given up.
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Completion>> {
         let mut in_flight = self.in_flight();
         let Some(InFlight { running, task }) = in_flight.as_mut() else { return Poll::Ready(None) };
@@ -71,12 +71,12 @@ impl Call {
         Poll::Ready(Some(completion))
     }
 
-    /// Drops it on the thread that gives it up, and not later in its task: a payment that was not sent by then never is.
+    /// Drops it on the thread that gives it up, and not later in its task: a payment that was not sent by then is never sent.
     fn give_up(&self) {
         let given_up = self.in_flight().take();
         if let Some(InFlight { running, task }) = given_up {
             drop(running);
-            // So that it ends. Nothing else would wake it any more.
+            // Lets the task end. Nothing else would wake it any more.
             task.wake();
         }
     }
@@ -113,7 +113,7 @@ impl Completions {
             Signal::Function(function, context) => function(*context),
             #[cfg(unix)]
             Signal::Descriptor(line) => {
-                // A full line is heard as well, and with nobody listening there is nobody to tell.
+                // A full socket wakes the listener as well, and a closed one has no listener.
                 let mut line = line;
                 let _ = std::io::Write::write(&mut line, &[1]);
             }
@@ -121,13 +121,13 @@ impl Completions {
     }
 }
 
-/// Makes the queue of one listener, who sleeps in [`kassa_take`]; or is called, where there is a function; or listens to a
-/// descriptor, where `descriptor` is the address of four bytes to write it to: it is the listener's then, to be emptied before
-/// completions are taken. 0 where no descriptor can be had, as on Windows.
+/// Creates the queue of one listener, which sleeps in [`kassa_take`]; or is called, if there is a function; or listens to a descriptor, if
+/// `descriptor` is the address of four bytes to write it to: the listener then owns it, and empties it before it takes completions. Returns
+/// 0 if there can be no descriptor, as on Windows.
 ///
 /// # Safety
-/// The descriptor's four bytes are used by nobody else. The function and its context are valid as long as the process lives: it is called
-/// on any thread, also inside [`kassa_submit`], and perhaps once more after the queue is freed.
+/// The descriptor's four bytes are used by no one else. The function and its context are valid while the process lives: it is called on any
+/// thread, also inside [`kassa_submit`], and perhaps once more after the queue is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_queue_new(function: Option<Function>, context: u64, descriptor: u64) -> u64 {
     let signal = match function {
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn kassa_queue_new(function: Option<Function>, context: u6
         #[cfg(unix)]
         None => match line() {
             Ok((line, listen_at)) => {
-                // SAFETY: validity and exclusive access, as the caller says; it may be unaligned, and is written so.
+                // SAFETY: the caller guarantees validity and exclusive access; the place may be unaligned, so it is written unaligned.
                 unsafe { (descriptor as usize as *mut i32).write_unaligned(listen_at) };
                 Signal::Descriptor(line)
             }
@@ -164,17 +164,17 @@ unsafe fn shared<'a>(queue: u64) -> &'a Completions {
     unsafe { &*(queue as usize as *const Completions) }
 }
 
-/// Makes the call that stands in the memory. Its completion comes to the queue under this number, which no other call of the queue has.
-/// Its log events come back under the number `log`; 0 where nobody listens.
+/// Makes the call in the memory. Its completion comes to the queue under this number, which no other call of the queue has. Its log events
+/// are stored under the number `log`; 0 without a listener.
 ///
 /// # Safety
-/// The queue is one of [`kassa_queue_new`] that was not freed. There is a call of that length in the memory, which nobody else uses; the
-/// objects that it names are handed over with it.
+/// The queue is one of [`kassa_queue_new`] that was not freed. The memory has a call of that length, and no one else uses it; the objects
+/// that it names are handed over with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_submit(queue: u64, number: u64, log: u64, memory: u64, length: u64) {
     // SAFETY: ownership. The queue came from `Arc::into_raw`, and its caller's share stays: it is borrowed, and never dropped.
     let queue = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(queue as usize as *const Completions) });
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     match unsafe { Memory::new(memory, length) }.read(length) {
         Ok(call) => queue.submit(number, log, call),
         Err(completion) => {
@@ -184,16 +184,16 @@ pub unsafe extern "C" fn kassa_submit(queue: u64, number: u64, log: u64, memory:
     }
 }
 
-/// Takes completions, and answers with how many bytes they are; below zero where more are waiting, for which there is no further signal.
-/// Each is the number of its call, its status, and its value: see [`Memory::add`]. Where there is none, it sleeps until there is one,
-/// but not for longer than so many milliseconds.
+/// Takes completions, and returns their size in bytes; below zero if more are waiting, for which there is no further signal. Each is the
+/// number of its call, its status, and its value: see [`Memory::add`]. Without a completion, it sleeps until there is one, for at most this
+/// number of milliseconds.
 ///
 /// # Safety
-/// The queue is one of [`kassa_queue_new`] that was not freed. There is that much memory, 32 bytes at least, initialised and used by
-/// nobody else.
+/// The queue is one of [`kassa_queue_new`] that was not freed. There is that much memory, at least 32 bytes, initialised and used by no one
+/// else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_take(queue: u64, memory: u64, capacity: u64, milliseconds: u64) -> i64 {
-    // SAFETY: as the caller says of both.
+    // SAFETY: the caller guarantees it for both.
     let (completions, mut memory) = unsafe { (shared(queue), Memory::new(memory, capacity)) };
     let write = |number, completion| memory.add(number, completion);
     let is_more = match milliseconds {
@@ -203,27 +203,27 @@ pub unsafe extern "C" fn kassa_take(queue: u64, memory: u64, capacity: u64, mill
     if is_more { -memory.written() } else { memory.written() }
 }
 
-/// The caller of this call has its completion. Needed where the status says so ([`Memory::write`]), and does nothing elsewhere.
+/// The caller of this call has its completion. Required if the status says so ([`Memory::write`]); otherwise it does nothing.
 ///
 /// # Safety
 /// The queue is one of [`kassa_queue_new`] that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_received(queue: u64, number: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let completions = unsafe { shared(queue) };
     if completions.process == std::process::id() {
         drop(completions.queue.received(number));
     }
 }
 
-/// Gives up a call that nobody waits for any more, whether it is running, complete, or taken. The queue does not return it
-/// afterwards. Its completion may still come out of [`kassa_take`] on another thread, which began before: it is nobody's then.
+/// Gives up a call without a waiting caller, whether it is running, complete, or taken. The queue does not return it afterwards. A
+/// [`kassa_take`] that began before on another thread may still return its completion, which has no caller then.
 ///
 /// # Safety
 /// The queue is one of [`kassa_queue_new`] that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_cancel(queue: u64, number: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let completions = unsafe { shared(queue) };
     if completions.process != std::process::id() {
         return;
@@ -244,7 +244,7 @@ fn end(given_up: GivenUp<Arc<Call>, Completion, Untaken>) {
 /// Ends listening, and gives all calls up.
 ///
 /// # Safety
-/// The queue is one of [`kassa_queue_new`], and is given once. No other thread uses it, not even asleep in [`kassa_take`].
+/// The queue is one of [`kassa_queue_new`], and is passed once. No other thread uses it, not even asleep in [`kassa_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_queue_free(queue: u64) {
     // SAFETY: ownership. This is the share that `kassa_queue_new` gave to the caller; it comes back once. Calls have shares of their own.

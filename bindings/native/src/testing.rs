@@ -12,7 +12,7 @@ pub fn gateway() -> (FakeGateway, Arc<Gateway>) {
     (fake, gateway)
 }
 
-/// A gateway in memory whose next call goes on until its clock is started.
+/// A gateway in memory whose next call continues until its clock is started.
 pub fn gateway_without_response() -> (FakeGateway, Arc<Gateway>) {
     let (fake, gateway) = gateway();
     fake.stop_clock();
@@ -32,7 +32,7 @@ pub fn ask(gateway: &Arc<Gateway>) -> Vec<u8> {
     message(AsyncCall::ProviderStatus { gateway: gateway.clone(), order_number, provider })
 }
 
-/// What cannot be read.
+/// A message that cannot be read.
 pub fn nonsense() -> Vec<u8> {
     i32::MAX.to_be_bytes().to_vec()
 }
@@ -50,7 +50,7 @@ pub fn read<T: Lift<kassa::UniFfiTag>>(value: &[u8]) -> T {
     read
 }
 
-/// What stands at an address that the library wrote in place of a value, with the address and the capacity to free it by.
+/// The value at an address that the library wrote in place of the value, with the address and the capacity to free it.
 ///
 /// # Safety
 /// The value was not freed.

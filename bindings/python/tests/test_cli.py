@@ -114,7 +114,7 @@ def test_a_list_is_checked(
     reports = run("status", "--orders", "-", "--provider", "Cards", "--json", stdin=orders, **environment)
     assert reports.returncode == 3
     answers = [json.loads(line) for line in reports.stdout.splitlines()]
-    assert [answer["asked"] for answer in answers] == orders.split()
+    assert [answer["queried"] for answer in answers] == orders.split()
     assert answers[0]["status"]["kind"] == "charged"
 
 
@@ -145,7 +145,7 @@ def test_a_probe_needs_a_test_environment_and_permission(raw: RawGateway, tmp_pa
         (("--yes", "--test-environment"), "expected one argument"),
         (("--yes", "--test-environment", "pay.example"), f"names pay.example, and the host of KASSA_URL is {host}"),
         (("--yes", "--test-environment", "127.0.0.1"), "names 127.0.0.1, and"),
-        (named, "permit all of them by --yes"),
+        (named, "permit all payments by --yes"),
         ((*named, "--yes", "--report", str(there)), f"{there} exists already"),
         ((*named, "--yes", "--write-dialect", str(there)), f"{there} exists already"),
         ((*named, "--yes", "--report", str(new), "--write-dialect", str(new)), f"{new} exists already"),
@@ -312,7 +312,7 @@ def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
         (
             {"KASSA_DIALECT": "/no/such/file"},
             "KASSA_DIALECT names a file that cannot be read: No such file or directory (os error 2), "
-            "and is none of the known dialects: interface, finipay",
+            "and is not one of the known dialects: interface, finipay",
         ),
     ):
         wrong = run("status", "1", "--provider", "Cards", **(environment | changes))

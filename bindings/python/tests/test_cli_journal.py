@@ -75,7 +75,7 @@ def test_what_is_unfinished_is_listed_and_shown(shop: Shop) -> None:
     assert "250 KGS  cake  (cake)" in listed.stdout
     shown = shop.run("journal", "show", "milk")
     assert shown.returncode == 0, shown.stderr
-    assert "nobody knows whether money moved. Never send it again." in shown.stdout
+    assert "it is unknown whether money moved. Never send it again." in shown.stdout
     entry = json.loads(shop.run("journal", "show", "cake", "--json").stdout)
     assert (entry["state"], entry["payment"].startswith("kassa1:")) == ("charged", True)
     # By its reference and by its id, too.
@@ -91,7 +91,7 @@ def test_finishing_by_hand_needs_a_reason_and_a_yes(shop: Shop) -> None:
     for options, problem in (
         ((), "say why: --reason TEXT"),
         (("--reason", " "), "say why: --reason TEXT"),
-        (("--reason", "shipped"), "finish it only if the payer has the goods, or the money back. Nobody can answer"),
+        (("--reason", "shipped"), "finish it only if the payer has the goods, or the money back. There is no terminal"),
     ):
         refused = shop.run(*finish, *options)
         assert refused.returncode == 2
@@ -178,7 +178,7 @@ def test_a_journal_that_is_in_use_is_named(shop: Shop) -> None:
         next(recovery)
         refused = shop.run("recover")
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert f"another process recovers {shop.folder} at present" in refused.stderr
+        assert f"is recovering {shop.folder}" in refused.stderr
         assert shop.run("journal", "list").returncode == 1, "looking is always possible"
 
 
@@ -186,7 +186,7 @@ def test_a_folder_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         for command in (("journal", "list"), ("journal", "prune", "--yes"), ("recover",)):
             refused = run(*command, "--journal", str(folder))
-            assert (refused.returncode, f"{folder} is no journal" in refused.stderr) == (2, True)
+            assert (refused.returncode, f"{folder} is not a journal" in refused.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == []
     assert "which journal?" in run("journal", "list").stderr
 
@@ -199,7 +199,7 @@ def test_old_payments_are_shown_before_they_are_pruned(shop: Shop) -> None:
         (old / name).write_text("")
     refused = shop.run("journal", "prune")
     assert (refused.returncode, refused.stdout) == (2, "2020-01  2 finished payments\n")
-    assert "could be sent again. Nobody can answer here: add --yes" in refused.stderr
+    assert "could be sent again. There is no terminal to confirm on: add --yes" in refused.stderr
     assert old.exists()
     pruned = shop.run("journal", "prune", "--older-than", "400", "--yes")
     assert pruned.stdout.splitlines()[-1] == "removed 2 finished payments"

@@ -444,7 +444,7 @@ def test_abandoned_payment_logs_in_its_own_context(raw: RawGateway) -> None:
     with listening(Whose()) as heard, nothing_is_kept():
         # Closing waits for the payment, and hands on what it has logged.
         asyncio.run(flow())
-    nobody_waits = "the payment has its response, but nobody waits for it any more"
+    nobody_waits = "the payment has its response, but its caller has stopped waiting"
     assert heard.lines == [("responded", "nobody's"), ("responded", "the payment's"), (nobody_waits, "the payment's")]
 
 

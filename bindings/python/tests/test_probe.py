@@ -121,12 +121,12 @@ def test_probe_learns_nothing_from_html_or_empty_responses(player: Player) -> No
     with running(pages()) as gateway:
         ran = player.play(gateway, PLAN)
         assert ran.has_problem("no response came, or an empty one")
-        assert ran.has_problem("it is no answer")
+        assert ran.has_problem("it is not an answer")
         assert ran.dialect == {"base": "interface"}
         assert gateway.count("/confirm") == 0, "nothing is known of what would be confirmed"
     for what in ("- mobile bank (order number ", "- card "):
         told = [line for line in ran.text.splitlines() if line.startswith(what)]
-        assert any(line.endswith("PENDING: what came of it is not known") for line in told), ran.text
+        assert any(line.endswith("PENDING: its outcome is unknown") for line in told), ran.text
 
 
 def test_probe_learns_nothing_from_unknown_order_number(player: Player) -> None:
@@ -135,7 +135,7 @@ def test_probe_learns_nothing_from_unknown_order_number(player: Player) -> None:
         assert declined.dialect == {"base": "interface"}
         asked = player.play(gateway, replace(PLAN, status_query="nobody-7"))
         assert asked.dialect == {"base": "interface"}
-        assert asked.has_problem("the gateway knows this number in none of the ways")
+        assert asked.has_problem("no form of the status query finds this number")
 
 
 def test_probe_rejects_charged_word_seen_before_confirming(player: Player) -> None:
@@ -311,7 +311,7 @@ def test_probe_verifies_number_per_provider(player: Player) -> None:
 
     with running(answer) as gateway:
         ran = player.play(gateway, replace(PLAN, status_query="order-7"))
-    assert ran.has_problem("the gateway knows this number in none of the ways"), ran.problems
+    assert ran.has_problem("no form of the status query finds this number"), ran.problems
     assert of_nobody == ["Cards", "MBank"], "the first question of all, and the one that proves"
 
 

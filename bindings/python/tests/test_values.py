@@ -509,7 +509,7 @@ VALUES = [
     kassa.Rejected(REF, kassa.StatusReport(kassa.PaymentStatus.REJECTED)),
     kassa.Pending(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
     kassa.Mismatch(REF, ("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
-    kassa.Unverifiable(REF, "there is no number to ask the gateway with"),
+    kassa.Unverifiable(REF, "the payment has no number to query by"),
     kassa.JournalEntry(
         "o-1-0123", REF, datetime(2026, 11, 20, tzinfo=timezone.utc), kassa.JournalState.REJECTED, reason="NO FUNDS"
     ),
@@ -580,7 +580,7 @@ def test_what_could_be_taken_for_paid_is_neither_true_nor_false(
     kind: type[Any], plainly: Callable[[Any], object]
 ) -> None:
     value = object.__new__(kind)  # as it is: the question must not depend on what it says
-    with pytest.raises(TypeError, match=rf"^{kind.__name__} is not a yes or no: ask "):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__} has no truth value: use "):
         plainly(value)
 
 
@@ -593,9 +593,9 @@ def test_verdict_truthiness_raises_type_error() -> None:
     fake = FakeGateway()
     created = fake.gateway.create_mbank_payment(mbank_payment(order_number="order-1"))
     callback = kassa.Callback.parse(fake.reject("order-1").callback)
-    with pytest.raises(TypeError, match=r"^Rejected is not a yes or no: ask verdict\.is_charged"):
+    with pytest.raises(TypeError, match=r"^Rejected has no truth value: use verdict\.is_charged"):
         kept_or_shipped(fake.gateway, callback, created.payment)
-    with pytest.raises(TypeError, match=r"^JournalState is not a yes or no"):
+    with pytest.raises(TypeError, match=r"^JournalState has no truth value"):
         bool(kassa.JournalState.CHARGED)
 
 

@@ -21,17 +21,17 @@ use crate::{
 
 /// The longest time that the server waits for a change.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// What an identifier may not have in a path (no injection).
+/// The characters that are escaped in an identifier in a path (no injection).
 const NOT_IN_A_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-').remove(b'.').remove(b'~');
 /// How the server says that it does not know a reference.
 const NO_CHECKOUT: &str = "There is no such checkout";
 
-/// A shop's back end at kassa-server: opens checkouts, and reads what became of them.
+/// A shop's back end at kassa-server: opens checkouts, and reads their outcome.
 ///
 /// Make one and keep it: it keeps its connections, and clones share them. Every call ends within its timeout, with a value or an
-/// [`Error`]. Requests are sent up to 8 times where that is safe, with growing pauses: without a connection, and after 408, 429, 502,
-/// 503 and 504. It uses no proxy, follows no redirect, and never prints the key. A call that is dropped ends at once; the server may
-/// have executed it: the same reference opens no second checkout.
+/// [`Error`]. Requests are sent up to 8 times if that is safe, with growing pauses: without a connection, and after 408, 429,
+/// 502, 503 and 504. It uses no proxy, follows no redirect, and never prints the key. A call that is dropped ends at once; the
+/// server may have executed it: the same reference opens no second checkout.
 #[derive(Clone)]
 pub struct Client {
     transport: Transport,
@@ -62,7 +62,7 @@ impl Client {
         Self::builder(url, api_key).build()
     }
 
-    /// The same with more settings.
+    /// A builder with more settings.
     pub fn builder(url: &str, api_key: &str) -> ClientBuilder {
         ClientBuilder::new(url, api_key)
     }
@@ -120,7 +120,7 @@ impl Client {
     /// The checkout as soon as its `version` is above `after_version`, or as it is after `wait` (at most a minute; 25 seconds are
     /// usual).
     ///
-    /// Only while somebody waits for an answer: [`events`](Self::events) and webhooks also tell of money that comes later.
+    /// Use it only while someone waits for an answer: [`events`](Self::events) and webhooks also report late charges.
     ///
     /// # Errors
     /// See [`Error`].
@@ -140,7 +140,7 @@ impl Client {
         self.transport.ask(Request::new(Method::POST, &format!("{}/cancel", path_of(checkout)))).await
     }
 
-    /// Has the server query the gateway about the checkout's payments now. An event tells what it finds out.
+    /// Has the server query the gateway about the checkout's payments now. An event reports the result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -170,7 +170,7 @@ impl Client {
 
     /// The events after a cursor, in the order in which they happened. None is ever skipped. `"0"` is the beginning.
     ///
-    /// Store each `cursor` in the transaction that deals with its event, and begin there the next time.
+    /// Store each `cursor` in the transaction that processes its event, and begin there the next time.
     ///
     /// ```no_run
     /// # async fn read(client: kassa_client::Client, stored: &str) -> Result<(), kassa_client::Error> {
@@ -217,7 +217,8 @@ impl Client {
 
     // Payments
 
-    /// Records how a payment (`pay_…`) ended, for a person (`by`) who looked at the gateway's own records and found a `reason`.
+    /// Records how a payment (`pay_…`) ended, for a person (`by`) who checked the gateway's own records, with
+    /// the `reason` for the decision.
     ///
     /// With [`Outcome::Charged`] it pays its checkout. It is sent once. After an [`Error::Unavailable`], look at the checkout before you
     /// repeat it.
@@ -264,7 +265,7 @@ impl NewCheckout {
     /// - `reference`: your order's number
     /// - `amount`: in units of the currency, with at most two digits after the point
     /// - `description`: what the payer reads
-    /// - `return_url`: the page to which the payer returns. That somebody comes there proves nothing
+    /// - `return_url`: the page to which the payer returns. A payer's return proves nothing
     pub fn new(reference: &str, amount: Decimal, description: &str, return_url: &str) -> Self {
         let wanted = [
             ("reference", reference.to_owned()),
@@ -275,19 +276,19 @@ impl NewCheckout {
         Self { body: wanted.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect() }
     }
 
-    /// The methods to choose from, such as `["qr", "mbank"]`. All that can carry the amount unless given.
+    /// The methods to choose from, such as `["qr", "mbank"]`. Default: all that can carry the amount.
     #[must_use]
     pub fn methods(self, methods: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         self.with("methods", methods.into_iter().map(|method| method.as_ref().to_owned()).collect::<Vec<_>>())
     }
 
-    /// How long it can be paid, from a minute to 30 days. An hour unless given.
+    /// How long it can be paid, from a minute to 30 days. Default: an hour.
     #[must_use]
     pub fn lifetime(self, lifetime: Duration) -> Self {
         self.with("lifetime_s", lifetime.as_secs())
     }
 
-    /// Up to 20 texts of your own, which come back with the checkout.
+    /// Up to 20 key-value pairs of your own, which the checkout returns.
     #[must_use]
     pub fn metadata(self, metadata: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         let texts: BTreeMap<String, String> =
@@ -295,7 +296,7 @@ impl NewCheckout {
         self.with("metadata", texts.into_iter().map(|(name, value)| (name, value.into())).collect::<Map<_, Value>>())
     }
 
-    /// `KGS` unless given.
+    /// The currency. Default: `KGS`.
     #[must_use]
     pub fn currency(self, currency: &str) -> Self {
         self.with("currency", currency)
@@ -319,7 +320,7 @@ pub struct EventHistory {
 }
 
 impl EventHistory {
-    /// How many events a request brings: 100 unless given, at most 1,000.
+    /// How many events a request returns: at most 1,000. Default: 100.
     #[must_use]
     pub fn limit(self, limit: u32) -> Self {
         Self { limit, ..self }

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use serde::Deserialize;
 use thiserror::Error as ThisError;
 
-/// Why a call failed. No text of it holds the API key or a secret.
+/// Why a call failed. Its text never contains the API key or a secret.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,18 +15,19 @@ pub enum Error {
     /// There is no such checkout or payment (404).
     #[error("{0}")]
     NotFound(Box<Problem>),
-    /// What the server already has prevents the request (409, 422). [`Problem::state`] says in which state the checkout or payment
-    /// is. `reference_used`: the reference belongs to a checkout with other content. To take another payment for the same order, use
+    /// The stored state prevents the request (409, 422). [`Problem::state`] says in which state the checkout or payment is.
+    /// `reference_used`: the reference belongs to a checkout with other content. To take another payment for the same order, use
     /// another reference, such as `order-17.2`.
     #[error("{0}")]
     Conflict(Box<Problem>),
     /// The server's database was restored from a backup that lacks the cursor's event (410).
     ///
-    /// Read on from `next`. It lies an hour before the lost event, so known events can come again, and what the server finds out
-    /// again has a new identifier. Recognise by the order, not only by the event's identifier, what you have already delivered.
+    /// Read on from `next`. It lies an hour before the lost event, so known events are delivered again, and an outcome
+    /// that the server finds again has a new identifier. Recognise by the order, not only by the event's identifier,
+    /// what you have already delivered.
     #[error("{problem} Read on from the cursor {next:?}: events that you know can come again.")]
     HistoryGone {
-        /// What the server said.
+        /// The server's problem details.
         problem: Box<Problem>,
         /// The cursor to continue from.
         next: String,
@@ -61,7 +62,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the server said about a request that it refused.
+    /// The server's problem details, if it refused the request.
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Self::WrongKey(problem) | Self::NotFound(problem) | Self::Conflict(problem) | Self::Refused(problem) => {

@@ -23,7 +23,7 @@ pub(crate) const TIMESTAMP: &str = "webhook-timestamp";
 pub(crate) const SIGNATURE: &str = "webhook-signature";
 const SECRET_PREFIX: &str = "whsec_";
 const VERSION: &str = "v1";
-/// Of HMAC-SHA256.
+/// The length of an HMAC-SHA256.
 const MAC_BYTES: usize = 32;
 const LONGEST_TIMESTAMP: usize = 12;
 const TOLERANCE: Duration = Duration::from_secs(5 * 60);
@@ -85,8 +85,8 @@ fn find<'a>(mut headers: impl Iterator<Item = (&'a str, &'a str)>, name: &str) -
 /// - `headers`: the request's headers, with names in any case
 /// - `secrets`: `events.secret` of the server (`whsec_…`); several while it is replaced
 ///
-/// An event can come twice, with the same [`Event::id`], and after a restore of the server with a new one: deliver once for each order.
-/// Answer with 2xx after the transaction that deals with it.
+/// An event can come twice, with the same [`Event::id`], and after a restore of the server with a new one: deliver once for each
+/// order. Answer with 2xx after the transaction that processes it.
 ///
 /// ```
 /// use kassa_client::{testing::sign_event, verify_event};
@@ -143,7 +143,7 @@ impl EventVerifier {
         Ok(Self { keys: keys.into_iter().flatten().collect(), tolerance: TOLERANCE })
     }
 
-    /// How far the time of sending may be from now, to either side. Five minutes unless given.
+    /// How far the time of sending may be from now, to either side. Default: five minutes.
     #[must_use]
     pub fn tolerance(self, tolerance: Duration) -> Self {
         Self { tolerance, ..self }
@@ -157,7 +157,7 @@ impl EventVerifier {
         self.verify_at(body, headers, SystemTime::now())
     }
 
-    /// The same at another time, for tests.
+    /// Verifies at another time, for tests.
     ///
     /// # Errors
     /// As there.

@@ -27,9 +27,9 @@ use crate::{
 
 /// How often a request is sent at most.
 const ATTEMPTS: u32 = 8;
-/// After which the next address of a host is tried.
+/// The time after which the next address of a host is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Of a response. A page of 1,000 events has about one million bytes.
+/// The largest response. A page of 1,000 events has about one million bytes.
 const MAX_RESPONSE_BYTES: usize = 32 * 1024 * 1024;
 /// Statuses after which the same request can succeed.
 const RETRYABLE_STATUSES: [u16; 5] = [408, 429, 502, 503, 504];
@@ -37,7 +37,7 @@ const PROBLEM: &str = "urn:kassa:problem:";
 /// How secrets of the server begin. The page's address has one, too.
 const SECRETS: [&str; 5] = ["ak_", "sk_", "ct_", "whsec_", "pay/"];
 
-/// What is sent.
+/// A request to send.
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) path: &'a str,
@@ -45,7 +45,7 @@ pub(crate) struct Request<'a> {
     pub(crate) body: Option<Value>,
     /// How long the server waits before it answers.
     pub(crate) wait: Duration,
-    /// Whether it may be sent again where no answer came.
+    /// Whether it may be sent again if no response came.
     pub(crate) can_repeat: bool,
 }
 
@@ -228,7 +228,7 @@ impl Transport {
         Error::BadResponse { detail, status: response.status, text: text.chars().take(200).collect() }
     }
 
-    /// Redaction: what a peer answers can repeat the request, or show a secret of its own.
+    /// Redaction: a peer's response can repeat the request, or contain a secret of its own.
     fn masked(&self, text: &str) -> String {
         let text = text.replace(&self.key.0, "***");
         let (mut masked, mut rest) = (String::with_capacity(text.len()), text.as_str());

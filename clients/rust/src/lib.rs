@@ -1,4 +1,4 @@
-//! A shop's back end at kassa-server: opens checkouts, and verifies the events that say what became of them.
+//! A shop's back end at kassa-server: opens checkouts, and verifies the events that report their outcome.
 //!
 //! ```no_run
 //! use kassa_client::{Client, NewCheckout, verify_event};

@@ -1,4 +1,4 @@
-//! The settings of a client: the server's address, the key, and what else a program may set.
+//! The settings of a client: the server's address, the key, and optional settings.
 
 use std::{env, fmt, time::Duration};
 
@@ -21,7 +21,7 @@ impl SettingError {
     }
 }
 
-/// A text that is not printed.
+/// A string that is not printed.
 #[derive(Clone)]
 pub(crate) struct Hidden(pub(crate) String);
 
@@ -64,7 +64,7 @@ impl ClientBuilder {
         Ok(Self::new(&needed("KASSA_SERVER_URL")?, &needed("KASSA_API_KEY")?).plain_http_hosts(hosts))
     }
 
-    /// For a whole call with its retries. 30 seconds unless given.
+    /// The timeout of a whole call with its retries. Default: 30 seconds.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -76,14 +76,15 @@ impl ClientBuilder {
         Self { ca_pem: Some(certificates.into()), ..self }
     }
 
-    /// Hosts that may be called by plain http, such as `kassa-server` in a network of your own: whoever listens there reads the key.
+    /// Hosts that may be called by plain http, such as `kassa-server` in a network of your own: anyone who
+    /// listens there can read the key.
     #[must_use]
     pub fn plain_http_hosts(self, hosts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let plain_http_hosts = hosts.into_iter().map(|host| host.as_ref().to_lowercase()).collect();
         Self { plain_http_hosts, ..self }
     }
 
-    /// The first pause between two attempts, and the longest one: pauses double. A quarter of a second and five seconds unless given.
+    /// The first pause between two attempts, and the longest one: pauses double. Default: a quarter of a second and five seconds.
     #[must_use]
     pub fn backoff(self, first: Duration, longest: Duration) -> Self {
         Self { backoff: (first, longest), ..self }

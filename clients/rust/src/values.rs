@@ -1,5 +1,4 @@
-//! What the server returns: typed values. Members that are not known are ignored: a newer server can have more of them, and more
-//! states and kinds.
+//! Typed values of the server's responses. Unknown members are ignored: a newer server can have more members, states and kinds.
 
 use std::{
     collections::BTreeMap,
@@ -56,7 +55,7 @@ pub struct Payment {
     pub card_last4: Option<String>,
     /// The last two digits of the payer's phone. None with other methods.
     pub phone_last2: Option<String>,
-    /// What a MegaPay wallet pays beside the amount. None if it is not known.
+    /// The commission that a MegaPay wallet pays in addition to the amount. None if it is not known.
     #[serde(default, deserialize_with = "optional_amount")]
     pub commission: Option<Decimal>,
     /// The amount and the commission. None without `commission`.
@@ -83,7 +82,7 @@ pub struct Payment {
     pub is_stuck: bool,
     /// Whether a charge was reported that cannot be trusted: a person decides.
     pub is_in_doubt: bool,
-    /// What the server's dialect does not read in the gateway's response. Usually empty.
+    /// Fields of the gateway's response that the server's dialect does not read. Usually empty.
     pub advice: Vec<DialectAdvice>,
 }
 
@@ -95,12 +94,12 @@ pub struct Checkout {
     pub id: String,
     /// The shop's own reference, such as the order's number.
     pub reference: String,
-    /// What is to be paid, in units of `currency`.
+    /// The amount to pay, in units of `currency`.
     #[serde(deserialize_with = "amount")]
     pub amount: Decimal,
     /// Three letters, such as `KGS`.
     pub currency: String,
-    /// What is paid for.
+    /// The description of what is paid for.
     pub description: String,
     /// The payment methods that the payer can choose from.
     pub methods: Vec<String>,
@@ -118,8 +117,8 @@ pub struct Checkout {
     /// When it was opened.
     #[serde(rename = "opened_at_ms", deserialize_with = "moment")]
     pub opened_at: SystemTime,
-    /// **Where to send the payer.** Whoever knows the address can pay there and see the state, so it is not printed. None if the
-    /// server shows no pages.
+    /// **Where to send the payer.** Anyone who knows the address can pay there and see the state, so it is not printed.
+    /// None if the server shows no pages.
     pub page_url: Option<String>,
     /// The identifier of the payment that paid it. None if it is not paid.
     pub paid_by: Option<String>,
@@ -185,7 +184,7 @@ pub struct EventPayment {
     pub method: String,
     /// Its state after the event, such as `charged`.
     pub state: String,
-    /// What a MegaPay wallet pays beside the amount. None if it is not known.
+    /// The commission that a MegaPay wallet pays in addition to the amount. None if it is not known.
     #[serde(default, deserialize_with = "optional_amount")]
     pub commission: Option<Decimal>,
     /// The amount and the commission. None without `commission`.
@@ -206,7 +205,7 @@ pub struct EventVia {
     pub key: String,
 }
 
-/// What happened to a checkout or one of its payments. **Deliver only if [`is_paid`](Self::is_paid).**
+/// A change of a checkout or one of its payments. **Deliver only if [`is_paid`](Self::is_paid).**
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "EventBody")]
 #[non_exhaustive]
@@ -308,7 +307,7 @@ impl From<EventBody> for Event {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct EventAt {
-    /// Store it once the event is dealt with: [`Client::events`](crate::Client::events) reads on from there. It is opaque.
+    /// Store it after the event is processed: [`Client::events`](crate::Client::events) reads on from there. It is opaque.
     pub cursor: String,
     /// The event.
     pub event: Event,
@@ -324,7 +323,7 @@ pub struct EventPage {
     pub next: String,
 }
 
-// Amounts are texts, so that they stay exact; moments are milliseconds since 1970.
+// Amounts are strings, so that they stay exact; times are milliseconds since 1970.
 
 fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<Decimal, D::Error> {
     let text = String::deserialize(from)?;

@@ -29,7 +29,7 @@ impl ExpiryInput {
         Self { month, year }
     }
 
-    /// `08/31`, or as much of it as there is. No slash stands at the end: it could not be deleted.
+    /// `08/31`, or as much of it as there is. No slash is at the end, because it could not be deleted.
     pub(crate) fn text(&self) -> String {
         if self.year.is_empty() { self.month.to_string() } else { format!("{}/{}", *self.month, *self.year) }
     }
@@ -56,8 +56,8 @@ impl ExpiryInput {
         year.parse().ok().map(|year: i32| 2000 + year)
     }
 
-    /// True where typing on can still make an expiry of it. `20` may be the beginning of a year of four digits, and the
-    /// month may be typed after the year, where it was deleted.
+    /// True if more typing can still make it a valid expiry. `20` may be the beginning of a four-digit year, and a
+    /// deleted month may be typed after the year.
     pub(crate) fn can_go_on(&self) -> bool {
         let year_can = self.year.len() < 2 || (self.year.len() < 4 && self.year.starts_with("20"));
         if self.month.len() < 2 { year_can || self.year().is_some() } else { year_can && self.month().is_some() }

@@ -1,4 +1,4 @@
-//! The input of a card form: what a payer types, piece by piece, formatted and judged while it is typed.
+//! The input of a card form, formatted and validated while the payer types.
 
 use std::fmt;
 
@@ -16,23 +16,21 @@ use crate::{
 /// How many digits a security code has (`docs/interface.md#card-payment-request`).
 const CVC_LENGTH: usize = 3;
 
-/// What a payer has typed into a card form so far, so that no app parses `08/31` by itself.
+/// The text that a payer has typed into a card form so far. With it no app needs its own parser of `08/31`.
 ///
-/// Each `with_` method takes what stands **in the whole field** and gives a new input; the old one stays as it was. Feed it
-/// at every change, put the formatted text back into the field, and show the field's state. Formatting is idempotent: what
-/// it gave stays as it is. Where the cursor stands is the app's own.
+/// Each `with_` method takes **the whole text of a field** and returns a new input; the old one is unchanged. Call it at every change, put
+/// the formatted text back into the field, and show the field's state. Formatting is idempotent. The app manages the cursor.
 ///
-/// * Digits of any script are read (Arabic ones, for example); spaces, hyphens and other characters that come with
-///   pasting are left out of number, expiry and CVC.
-/// * A number is Luhn-checked where its brand is known to have a check digit.
-/// * An expiry is judged against today's month (UTC), or the one that [`as_of`](Self::as_of) gives. A card is good until
-///   the end of its month.
+/// * Digits of any script are read (Arabic ones, for example); spaces, hyphens and other pasted characters are removed from number, expiry
+///   and CVC.
+/// * A number is Luhn-checked if its brand is known to have a check digit.
+/// * An expiry is compared with today's month (UTC), or with the one set by [`as_of`](Self::as_of). A card is good until the end of its
+///   month.
 /// * **A CVC has three digits, because that is what the gateway takes.** American Express prints four, and such a card
 ///   cannot be paid with here.
 ///
-/// It is never printed: `Debug` shows no digit at all, because a log of every keystroke's last digits would be the whole
-/// number. What was typed is wiped from memory with the last copy. Handling card numbers puts the merchant under PCI DSS:
-/// see [`Card`].
+/// It is never printed: `Debug` shows no digit at all, because a log of every keystroke's last digits would be the whole number. The text
+/// is wiped from memory with the last copy. Handling card numbers puts the merchant under PCI DSS: see [`Card`].
 ///
 /// ```
 /// use kassa::{CardBrand, CardInput, FieldState};
@@ -59,16 +57,16 @@ pub struct CardInput {
     as_of: Option<(i32, u8)>,
 }
 
-/// What a form shows at a field while the payer types.
+/// The state of a form field while the payer types.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldState {
-    /// Nothing is wrong yet, and something is missing: go on typing.
+    /// Nothing is wrong yet, but something is missing.
     Incomplete,
-    /// The field can be sent as it is. A number of a brand that has several lengths may still go on.
+    /// The field can be sent as it is. A number of a brand with several lengths may still get more digits.
     Complete,
-    /// No typing at the end can make it right.
+    /// No typing at the end can make it valid.
     #[non_exhaustive]
     Wrong {
         /// The rule that is broken, with its text.
@@ -89,25 +87,25 @@ impl CardInput {
         Self::default()
     }
 
-    /// The same with this number: what stands in the whole field.
+    /// Returns a copy with this number: the whole text of the field.
     pub fn with_number(&self, typed: impl Into<String>) -> Self {
         let digits = digits_of(&Zeroizing::new(typed.into()));
         Self { number: Secret::new(grouped(&digits)), ..self.clone() }
     }
 
-    /// The same with this expiry, month first: `08/31`, `8/31`, `0831`, `08-31`, `08 / 2031`, or a beginning of it.
+    /// Returns a copy with this expiry, month first: `08/31`, `8/31`, `0831`, `08-31`, `08 / 2031`, or a beginning of it.
     pub fn with_expiry(&self, typed: impl Into<String>) -> Self {
         let typed = Zeroizing::new(typed.into());
         Self { expiry: Secret::new(ExpiryInput::read(&typed).text()), ..self.clone() }
     }
 
-    /// The same with this security code (CVC, CVV).
+    /// Returns a copy with this security code (CVC, CVV).
     pub fn with_cvc(&self, typed: impl Into<String>) -> Self {
         let digits = digits_of(&Zeroizing::new(typed.into()));
         Self { cvc: Secret::new(digits.as_str()), ..self.clone() }
     }
 
-    /// The same with this holder's name, as it is.
+    /// Returns a copy with this holder's name, unchanged.
     pub fn with_holder_name(&self, typed: impl Into<String>) -> Self {
         Self { holder_name: Secret::new(typed), ..self.clone() }
     }
@@ -135,8 +133,8 @@ impl CardInput {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CardInput {
-    /// The same, with the expiry judged against a month and not against today: for tests, or where the device's clock is
-    /// not trusted. The month is 1 to 12.
+    /// Returns a copy that compares the expiry with this month and not with today's: for tests, or if the device's clock is not trusted.
+    /// The month is 1 to 12.
     pub fn as_of(&self, year: i32, month: u8) -> Self {
         Self { as_of: Some((year, month)), ..self.clone() }
     }
@@ -146,13 +144,12 @@ impl CardInput {
         CardBrand::of(&self.digits())
     }
 
-    /// How many digits a number of this brand can have, the fewest first. Unless the brand is known: 13 to 20, as the
-    /// gateway takes them.
+    /// How many digits a number of this brand can have, the fewest first. For an unknown brand 13 to 20, as the gateway accepts them.
     pub fn number_lengths(&self) -> Vec<u32> {
         self.brand().number_lengths().into_iter().filter_map(|length| length.try_into().ok()).collect()
     }
 
-    /// How far the number is.
+    /// The state of the number.
     pub fn number_state(&self) -> FieldState {
         let (brand, digits) = (self.brand(), self.digits());
         let most = brand.number_lengths().last().copied().unwrap_or_default();
@@ -160,17 +157,17 @@ impl CardInput {
         state(self.number_violation(), digits.len() < most && !is_mistyped)
     }
 
-    /// How far the expiry is.
+    /// The state of the expiry.
     pub fn expiry_state(&self) -> FieldState {
         state(self.expiry_violations().into_iter().next(), ExpiryInput::read(self.expiry()).can_go_on())
     }
 
-    /// How far the security code is. It has three digits, whatever the brand: the gateway takes no more.
+    /// The state of the security code. It has three digits, whatever the brand: the gateway accepts no more.
     pub fn cvc_state(&self) -> FieldState {
         state(self.cvc_violation(), self.cvc().len() < CVC_LENGTH)
     }
 
-    /// How far the holder's name is: anything but spaces will do.
+    /// The state of the holder's name: it must not be blank.
     pub fn holder_name_state(&self) -> FieldState {
         state(self.holder_name_violation(), true)
     }
@@ -178,8 +175,8 @@ impl CardInput {
     /// The card.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with all violations at once, by the names that the fields have in a card payment: `pan`,
-    /// `expiryMonth`, `expiryYear`, `cvc` and `name`.
+    /// [`PaymentError::Invalid`] with all violations at once, by the names of the fields in a card payment: `pan`, `expiryMonth`,
+    /// `expiryYear`, `cvc` and `name`.
     pub fn card(&self) -> Result<Card, PaymentError> {
         let single = [self.cvc_violation(), self.holder_name_violation()];
         let violations: Vec<_> = self
@@ -217,7 +214,7 @@ impl CardInput {
         }
     }
 
-    /// Those of the month, then those of the year.
+    /// Violations of the month, then of the year.
     fn expiry_violations(&self) -> Vec<Violation> {
         let expiry = ExpiryInput::read(self.expiry());
         let month = match expiry.month() {

@@ -70,7 +70,7 @@ impl Card {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Card {
-    /// The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number.
+    /// The last four digits after a mask, for receipts and logs; only the mask if there is no valid number.
     pub fn masked_number(&self) -> String {
         let pan = self.pan.expose();
         let shown = has_valid_digits(pan).then(|| &pan[pan.len() - 4..]);
@@ -116,7 +116,7 @@ impl fmt::Display for Card {
     }
 }
 
-/// True where the check digit of a card number is right (the Luhn formula), which catches a mistyped digit.
+/// True if the check digit of a card number is right (the Luhn formula), which catches a mistyped digit.
 pub(crate) fn passes_luhn(pan: &str) -> bool {
     let sum: u32 = pan
         .bytes()
@@ -134,7 +134,7 @@ pub(crate) fn passes_luhn(pan: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// True where a month, a year before it, is over. A card is good until the end of its month.
+/// True if an expiry (year, month) is over. A card is good until the end of its month.
 pub(crate) fn is_past(expiry: (i32, u8), today: (i32, u8)) -> bool {
     expiry < today
 }
@@ -155,8 +155,8 @@ fn without_separators(typed: &str) -> String {
 
 /// The brand of a payment card, determined by its first digits.
 ///
-/// Only ranges that are beyond doubt are known here; everything else is [`Unknown`](Self::Unknown), which is no reason
-/// to refuse a card. New brands may come with later versions.
+/// Only ranges that are beyond doubt are known here; everything else is [`Unknown`](Self::Unknown), which is not a
+/// reason to reject a card. Later versions may add brands.
 ///
 /// Source: ISO/IEC 7812-1, and the ranges that the networks publish. 9417 is the range that ISO/IEC 7812-1 leaves to
 /// Kyrgyzstan: 9 for national use, then the country's number 417 (ISO 3166-1).
@@ -186,7 +186,7 @@ pub enum CardBrand {
     Unknown,
 }
 
-/// The first four digits by which each brand is known. Where it is known by fewer, all that follow count.
+/// The ranges of the first four digits of each brand. A shorter prefix covers all digits that can follow it.
 const RANGES: [(RangeInclusive<u32>, CardBrand); 16] = [
     (2200..=2204, CardBrand::Mir),
     (2221..=2720, CardBrand::Mastercard),
@@ -207,7 +207,7 @@ const RANGES: [(RangeInclusive<u32>, CardBrand); 16] = [
 ];
 
 impl CardBrand {
-    /// The brand of a number of digits, as soon as they leave no other.
+    /// The brand of these digits, as soon as no other brand is possible.
     pub(crate) fn of(digits: &str) -> Self {
         let first = &digits[..digits.len().min(4)];
         let bounds = |filler: &str| format!("{first}{}", filler.repeat(4 - first.len())).parse::<u32>();
@@ -233,7 +233,7 @@ impl CardBrand {
         if self == Self::Amex { 15 } else { 16 }
     }
 
-    /// Where a space stands before a digit: after so many digits.
+    /// Whether a space follows after this number of digits.
     pub(crate) fn has_gap_after(self, digits: usize) -> bool {
         match self {
             Self::Amex => matches!(digits, 4 | 10),
@@ -241,8 +241,8 @@ impl CardBrand {
         }
     }
 
-    /// True where every number ends in a check digit (the Luhn formula). UnionPay has issued cards without one, and of
-    /// national systems it is not known: a card that is right must not be refused.
+    /// True if every number ends in a check digit (the Luhn formula). UnionPay has issued cards without one, and for
+    /// national systems it is not known: a valid card must not be rejected.
     pub(crate) fn has_check_digit(self) -> bool {
         !matches!(self, Self::UnionPay | Self::Elcart | Self::Unknown)
     }

@@ -1,4 +1,4 @@
-//! The calls to the merchant's server, and their results. Each may be sent again: a POST has an idempotency key.
+//! The calls to the merchant's server, and their results. Every call can be retried: a POST has an idempotency key.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -20,23 +20,23 @@ use crate::{
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
 };
 
-/// Long poll: how long the server may wait with its answer if nothing changes. Proxies and phone networks close a connection that is
-/// silent for a minute.
+/// Long poll: how long the server may delay its response if nothing changes. Proxies and phone networks close a connection after a silent
+/// minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(25);
 
-/// How long a call may take beyond that: over a slow network, to a busy server. The server itself answers a payment within
-/// 20 s, saying that it is under way.
+/// How long a call may take beyond that: over a slow network, to a busy server. The server answers a payment within 20 s, if only to say
+/// that it is in progress.
 const DEADLINE: Duration = Duration::from_secs(40);
 
 /// The result of a call.
 pub(super) enum CallResult<T> {
     /// An answer.
     Answered(T),
-    /// The server said no: nothing was begun.
+    /// The server refused: nothing was begun.
     Refused(Problem),
-    /// The token is not good (any more).
+    /// The token is invalid, expired or revoked.
     TokenRefused,
-    /// Nothing that can be used: the same call again, later.
+    /// No usable answer: repeat the call later.
     Failed(CallFailure),
 }
 
@@ -47,14 +47,14 @@ pub(super) struct CallFailure {
     pub(super) retry_after: Option<Duration>,
 }
 
-/// A POST, ready to be sent as often as it takes: its body is wiped in the end.
+/// A POST that can be sent repeatedly. Its body is wiped when dropped.
 pub(super) struct Post {
     path: Cow<'static, str>,
     key: HeaderValue,
     body: Bytes,
 }
 
-/// What begins a payment, also instead of one that is open.
+/// The body that begins a payment, possibly in place of an open one.
 #[derive(Serialize)]
 struct Begin<'a> {
     #[serde(flatten)]
@@ -134,7 +134,7 @@ pub(super) struct MerchantServer<'a> {
 }
 
 impl MerchantServer<'_> {
-    /// The checkout: at once, or where a version is known already, when there is another one.
+    /// The checkout: at once, or, if `known` is a version, as soon as there is a newer one.
     pub(super) async fn view(&self, known: Option<i64>) -> CallResult<View> {
         let query = known.map(|version| format!("after={version}&wait={}", LONGEST_WAIT.as_secs()));
         let waits = if query.is_some() { LONGEST_WAIT } else { Duration::ZERO };
@@ -162,7 +162,7 @@ impl MerchantServer<'_> {
         let mut headers = HeaderMap::new();
         match authorization("Bearer", &self.token) {
             Ok(token) => headers.insert(AUTHORIZATION, token),
-            // No header can carry it, so no server ever gave it.
+            // A header cannot carry it, so no server issued it.
             Err(_) => return CallResult::TokenRefused,
         };
         if let Some(post) = post {
@@ -188,7 +188,7 @@ impl MerchantServer<'_> {
     }
 }
 
-/// What a call is called in the log: a path may have identifiers in it.
+/// The name of a call in the log: a path may contain identifiers.
 fn log_name(path: &str) -> &'static str {
     match path {
         "v1/checkout" => "checkout",
@@ -199,11 +199,11 @@ fn log_name(path: &str) -> &'static str {
 }
 
 impl<T> CallResult<T> {
-    /// What to log where the call failed.
+    /// The text to log if the call failed.
     fn failure(&self) -> Option<String> {
         match self {
             Self::Answered(_) => None,
-            // Escaped: what another side says must not pass for a field or a line of the log.
+            // Escaped, so that text from another side cannot look like a field or line of the log.
             Self::Refused(problem) => Some(format!("the server refused: {:?}", problem.words())),
             Self::TokenRefused => Some("the server does not take the client token".to_owned()),
             Self::Failed(CallFailure { message, .. }) => {

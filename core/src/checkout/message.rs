@@ -1,10 +1,10 @@
-//! What a payer reads beside a state: the topics of messages, why a payment was declined, and the texts of both in each language.
+//! Messages to the payer: their topics, the reasons for a decline, and the texts of both in each language.
 
 use strum::Display;
 
 use crate::{config::dialect::decline_reason::DeclineReason, i18n::Language};
 
-/// What a payer reads beside a state, in their language.
+/// A message that the payer reads in addition to the state, in their language.
 ///
 /// ```
 /// use kassa::{CheckoutMessage, Language, MessageTopic};
@@ -18,17 +18,17 @@ use crate::{config::dialect::decline_reason::DeclineReason, i18n::Language};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CheckoutMessage {
-    /// What it is about.
+    /// The topic.
     pub topic: MessageTopic,
-    /// Details for developers and logs, in any language: the server's explanation, or what is in the way of reaching it. **It is not for
-    /// a payer to read.**
+    /// Details for developers and logs, in any language: the server's explanation, or why it cannot be reached. **It is not for a payer to
+    /// read.**
     pub reason: Option<String>,
     /// Why the gateway declined the payment or the code, if that is known. [`reason_in`](Self::reason_in) is the sentence for the payer.
     pub decline: Option<DeclineReason>,
 }
 
 impl CheckoutMessage {
-    /// A message without more words.
+    /// A message with only a topic.
     pub fn new(topic: MessageTopic) -> Self {
         Self { topic, reason: None, decline: None }
     }
@@ -44,12 +44,12 @@ impl CheckoutMessage {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CheckoutMessage {
-    /// What it says to the payer, in a language, without [`reason_in`](Self::reason_in).
+    /// The message for the payer, in a language, without [`reason_in`](Self::reason_in).
     pub fn text_in(&self, language: Language) -> String {
         text(language, self.topic).to_owned()
     }
 
-    /// Why the gateway declined, in a language; nothing if that is not known.
+    /// Why the gateway declined, in a language; `None` if that is not known.
     pub fn reason_in(&self, language: Language) -> Option<String> {
         self.decline.map(|decline| decline.text_in(language).to_owned())
     }
@@ -101,9 +101,9 @@ fn sentences(reason: DeclineReason) -> [&'static str; 3] {
     }
 }
 
-// What there is to say to a payer.
+// The topics of messages to a payer.
 
-/// What a message is about.
+/// The topic of a message.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[cfg_attr(test, derive(strum::EnumIter))]
@@ -111,44 +111,44 @@ fn sentences(reason: DeclineReason) -> [&'static str; 3] {
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum MessageTopic {
-    /// The server is not reached. It is tried again by itself, and nothing is lost.
+    /// The server cannot be reached. The call is retried automatically, and nothing is lost.
     NoNetwork,
     /// The server sent `Retry-After`, or failed. The call is retried automatically.
     ServerBusy,
-    /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate
-    /// that fails. It is tried again by itself.
+    /// The response is not from the merchant's server: a captive portal, a wrong address, or an invalid certificate. The call is retried
+    /// automatically.
     NotTheServer,
-    /// The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by
-    /// itself.
+    /// The certificate of the server is not valid yet by this device's clock: the payer has to check its date and time. The call is retried
+    /// automatically.
     WrongClock,
     /// The app's own function gave no new client token. It is called again automatically.
     TokenNotRenewed,
     /// The outcome of the payment is unknown, and it is polled. **The payer must not pay again.**
     OutcomeUnknown,
-    /// The gateway did not take the one-time password.
+    /// The gateway rejected the one-time password.
     CodeRefused,
     /// The one-time password did not reach the gateway: the payer enters it again.
     CodeNotSent,
-    /// The gateway refused to make the payment: no money moved.
+    /// The gateway refused the payment: no money moved.
     Refused,
     /// The payment was not made: no money moved, and the payer can try again.
     NotMade,
     /// The gateway reported that the payment was rejected: no money moved.
     Rejected,
-    /// The server refused what was typed; the message's `reason` names the rule for developers.
+    /// The server rejected the payer's input; the message's `reason` names the rule for developers.
     InputRefused,
-    /// So many tries are not allowed.
+    /// There were too many attempts.
     TooManyTries,
-    /// The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or
-    /// too many were replaced. The state shows how it stands now.
+    /// The server did not replace the open payment: it progressed, was replaced elsewhere, or too many were replaced. The state shows its
+    /// current status.
     ChangeRefused,
-    /// The gateway's report does not match the request: the merchant's staff decide.
+    /// The gateway's report does not match the request. The merchant's staff decide.
     Mismatch,
     /// The shop cancelled it.
     Cancelled,
 }
 
-// Localization: what messages say, in each language.
+// Localization: the texts of messages, in each language.
 
 pub(super) fn text(language: Language, topic: MessageTopic) -> &'static str {
     match language {

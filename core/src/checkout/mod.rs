@@ -41,14 +41,13 @@ use crate::{
     },
 };
 
-/// One checkout, as its payer's app pays it: what a payment screen shows ([`CheckoutState`]) and what the payer can do. It talks to
-/// the merchant's server (`kassa-server`) with a client token that opens this one checkout, so **an app holds no secret of
-/// the merchant's**.
+/// One checkout in the payer's app: the state that a payment screen shows ([`CheckoutState`]) and the payer's actions. It calls the
+/// merchant's server (`kassa-server`) with a client token for this one checkout, so **the app holds no secret of the merchant**.
 ///
-/// It follows the checkout by itself, from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return
-/// at once; what comes of them is a state. Whatever fails between app and server is tried again with the same idempotency key, and shown as
-/// a message: **never is anything paid twice, and never is a payment called failed, because of the network.** An app that was killed opens
-/// the checkout again with its token, and is where it was. Everybody who has it open sees the same.
+/// It polls the checkout from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return at once;
+/// their results are states. Failed calls between app and server are retried with the same idempotency key, and shown as a message: **a
+/// network failure never causes a second payment, and never reports a payment as failed.** After a crash, the app opens the checkout again
+/// with its token and continues from the current state. All devices that have it open see the same state.
 ///
 /// ```
 /// use kassa::{Checkout, CheckoutState};
@@ -70,8 +69,8 @@ use crate::{
 /// }
 /// ```
 ///
-/// The state [`CheckoutState::Paid`] is the server's word, which an app can show. **The shop delivers by the server's event, never because
-/// an app says so.**
+/// The app can show the state [`CheckoutState::Paid`], which the server reports. **The shop delivers after the server's event, never
+/// because an app reports it.**
 ///
 /// Source: the routes under `/v1/checkout` of the merchant's server (`docs/server.md#what-a-shop-does`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
@@ -80,7 +79,7 @@ pub struct Checkout {
     owner: Arc<Owner>,
 }
 
-/// Ends everything with the last handle.
+/// Ends both tasks with the last handle.
 struct Owner {
     shared: Arc<Shared>,
     server_url: String,
@@ -94,20 +93,19 @@ impl Drop for Owner {
 }
 
 impl Checkout {
-    /// Opens a checkout of the merchant's server by a client token, and begins to follow it.
+    /// Opens a checkout of the merchant's server with a client token, and begins to poll it.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the address cannot be that of a server: it must be https, or http to a loopback
-    /// address; and where the token can be no client token, such as an API key of the shop's. Whether the server is reached, and
-    /// takes the token, the states tell.
+    /// [`PaymentError::Misconfigured`] if the address cannot be a server's: it must be https, or http to a loopback address; or if the
+    /// token cannot be a client token, such as a shop's API key. Later failures to connect or authenticate appear as states.
     pub fn open(server_url: &str, client_token: &str) -> Result<Self, PaymentError> {
         Self::open_with(server_url, client_token, CheckoutSettings::default())
     }
 
-    /// The same with settings.
+    /// Opens a checkout as [`open`](Self::open) does, with settings.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and where a setting cannot work.
+    /// The errors of [`open`](Self::open), and [`PaymentError::Misconfigured`] for an invalid setting.
     pub fn open_with(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
         let peer = settings.peer(server_url)?;
         let token = settings::checked_token(client_token).map_err(PaymentError::misconfigured)?;
@@ -121,9 +119,8 @@ impl Checkout {
         Self { owner: Arc::new(Owner { shared, server_url: server_url.to_owned(), language }) }
     }
 
-    /// The same, with a function of the app's that gets a new client token from the shop's back end, called when the one before is not good
-    /// any more (it lives for 15 minutes unless the server is set up otherwise). Where the function fails, it is called again, after a
-    /// while.
+    /// Sets the app's function that gets a new client token from the shop's back end. It is called when the previous token has expired (by
+    /// default after 15 minutes) or was revoked. If the function fails, it is called again later.
     ///
     /// ```
     /// # fn new_token_from_the_shop() -> impl Future<Output = Result<String, std::io::Error>> { async { Ok(String::new()) } }
@@ -155,7 +152,7 @@ impl Checkout {
         self.act(Action::Pay(method), checks, |model| Post::new_payment(payment, model.instead_of()))
     }
 
-    /// Begins an action where it fits and its input is right, in one step: of two at once one fits.
+    /// Begins an action if it fits the state and its input is valid, in one step: of two concurrent actions only one begins.
     fn act(
         &self,
         action: Action,
@@ -174,7 +171,7 @@ impl Checkout {
         Ok(())
     }
 
-    /// What an action works on: neither after the end, nor in a forked child.
+    /// The shared state for an action; an error after the end and in a forked child.
     fn usable(&self) -> Result<&Arc<Shared>, PaymentError> {
         let shared = &self.owner.shared;
         shared.transport.check()?;
@@ -187,42 +184,42 @@ impl Checkout {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Checkout {
-    /// Where it stands now.
+    /// The current state.
     pub fn state(&self) -> CheckoutState {
         self.owner.shared.state()
     }
 
-    /// Pays by the mobile bank: it sends a one-time password to this phone. However it is written, what is sent is
-    /// [`normalized_phone`](crate::normalized_phone) of it: show that to the payer before.
+    /// Pays by the mobile bank, which sends a one-time password to this phone. The phone is normalized with
+    /// [`normalized_phone`](crate::normalized_phone) before sending: show the result to the payer first.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state, or where it is no
-    /// phone number. Nothing was sent then.
+    /// [`PaymentError::Invalid`] if the text is not a phone number, or with [`Rule::State`](crate::Rule::State) if this does not fit the
+    /// state. Nothing is sent then.
     pub fn pay_by_mbank(&self, phone: &str) -> Result<(), PaymentError> {
         let (checks, phone) = checked_phone(phone);
         self.pay(PaymentMethod::Mbank, checks, &NewPayment::Mbank { phone: &phone })
     }
 
-    /// Pays from a MegaPay wallet: a PIN is sent to this phone, and the gateway tells the commission, which the state
-    /// [`EnterOtp`](CheckoutState::EnterOtp) has. However the phone is written, what is sent is
-    /// [`normalized_phone`](crate::normalized_phone) of it: show that to the payer before.
+    /// Pays from a MegaPay wallet: a PIN is sent to this phone, and the gateway reports the commission, which the state
+    /// [`EnterOtp`](CheckoutState::EnterOtp) has. The phone is normalized with
+    /// [`normalized_phone`](crate::normalized_phone) before sending: show the result to the payer first.
     ///
     /// # Errors
-    /// As for [`pay_by_mbank`](Self::pay_by_mbank).
+    /// The errors of [`pay_by_mbank`](Self::pay_by_mbank).
     pub fn pay_by_megapay(&self, phone: &str) -> Result<(), PaymentError> {
         let (checks, phone) = checked_phone(phone);
         self.pay(PaymentMethod::Megapay, checks, &NewPayment::Megapay { phone: &phone })
     }
 
-    /// Confirms the payment with the code that the payer got, the one-time password of the mobile bank or the PIN of the wallet, as the
-    /// message shows it: spaces, hyphens and marks that are not seen are left out.
+    /// Confirms the payment with the payer's code: the one-time password of the mobile bank or the PIN of the wallet. Spaces, hyphens and
+    /// invisible characters are removed.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where none is awaited, or where none is given or it
-    /// has no digit. Nothing was sent then.
+    /// [`PaymentError::Invalid`] if the code has no digit, or with [`Rule::State`](crate::Rule::State) if no code is awaited. Nothing is
+    /// sent then.
     pub fn confirm(&self, otp: &str) -> Result<(), PaymentError> {
         let mut checks = Checks::default();
-        // Zeroization: our copy is wiped.
+        // Zeroization: Kassa's copy is wiped.
         let otp = Zeroizing::new(normalized_otp(otp));
         checks.otp("otp", &otp);
         self.act(Action::Confirm, checks, |model| Post::confirm(model.awaits_otp().unwrap_or_default(), &otp))
@@ -232,8 +229,8 @@ impl Checkout {
     /// ([`pay_by_form`](Self::pay_by_form)) payers pay by card too.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state (also where the server
-    /// takes no cards), or with everything that is wrong with the card. Nothing was sent then.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) if this does not fit the state (also if the server accepts no
+    /// cards), or with all violations of the card. Nothing is sent then.
     pub fn pay_by_card(&self, card: &Card) -> Result<(), PaymentError> {
         let mut checks = Checks::default();
         checks.card(card, true);
@@ -242,78 +239,75 @@ impl Checkout {
         self.pay(PaymentMethod::Card, checks, &NewPayment::Card { card: card.into(), language: language.as_deref() })
     }
 
-    /// Makes a QR code to pay by.
+    /// Creates a QR code to pay by.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) if this does not fit the state.
     pub fn pay_by_qr(&self) -> Result<(), PaymentError> {
         self.pay(PaymentMethod::Qr, Checks::default(), &NewPayment::Qr)
     }
 
-    /// Makes a page of the gateway's, where the payer chooses how to pay.
+    /// Creates a pay-form, the gateway's own page where the payer chooses a method.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) if this does not fit the state.
     pub fn pay_by_form(&self) -> Result<(), PaymentError> {
         self.pay(PaymentMethod::PayForm, Checks::default(), &NewPayment::PayForm)
     }
 
-    /// The payer wants another number, or another way to pay, than that of the open payment: the state becomes
-    /// [`Ready`](CheckoutState::Ready) with `can_keep_method`. **Nothing is sent yet, and the open payment can still be paid**; the
-    /// `pay_by_…` that follows replaces it. Its changes in the meantime are shown at once, as always. An app that was killed
-    /// while its payer chose shows the open payment again.
+    /// Lets the payer choose another phone number or method than the open payment has: the state becomes [`Ready`](CheckoutState::Ready)
+    /// with `can_keep_method`. **Nothing is sent yet, and the open payment can still be paid**; the next `pay_by_…` replaces it. Changes of
+    /// the open payment are shown at once, as always. If the app restarts during the choice, it shows the open payment again.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where the state has no `can_change_method`, or it is
-    /// false.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) if the state has no `can_change_method`, or it is false.
     pub fn change_method(&self) -> Result<(), PaymentError> {
         self.usable()?.change(Model::change_method)
     }
 
-    /// The payer stays with the open payment after all: its state is shown again.
+    /// Keeps the open payment after [`change_method`](Self::change_method): its state is shown again.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where nothing is being changed.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) if nothing is being changed.
     pub fn keep_method(&self) -> Result<(), PaymentError> {
         self.usable()?.change(Model::keep_method)
     }
 
-    /// The app has opened the page of the state [`OpenPage`](CheckoutState::OpenPage): it is not to be opened by itself again,
-    /// whatever else of the state changes.
+    /// The app has opened the page of the state [`OpenPage`](CheckoutState::OpenPage). Later states no longer ask the app to open it
+    /// automatically.
     pub fn page_opened(&self) {
         self.owner.shared.change(Model::page_opened);
     }
 
-    /// The payer came back from a page, by a deep link or by closing it: the gateway is queried at once. **What the link says is
-    /// not believed**, so it needs not be read.
+    /// The payer came back from a page, by a deep link or by closing it: the gateway is queried at once. **The content of the link is not
+    /// trusted**, and need not be parsed.
     pub fn came_back(&self) {
         self.owner.shared.change(Model::came_back);
         self.check_now();
     }
 
-    /// Has the gateway queried at once, and retries at once what waits for its next attempt: for an app that has come back to the
-    /// front, and for a button.
+    /// Queries the gateway at once, and retries a waiting call at once: for an app that returns to the foreground, and for a button.
     pub fn check_now(&self) {
         self.owner.shared.want_check();
     }
 
-    /// Goes on with another client token of the same checkout. A text that can be none, such as an API key of the shop's, is sent to
-    /// nobody, and counts as [`token_not_renewed`](Self::token_not_renewed).
+    /// Continues with another client token of the same checkout. A text that cannot be a client token, such as a shop's API key, is never
+    /// sent, and counts as [`token_not_renewed`](Self::token_not_renewed).
     pub fn renew_token(&self, client_token: &str) {
         self.owner.shared.renew_token(client_token);
     }
 
-    /// The new client token could not be had: it will be wanted again, after a while.
+    /// The app could not get a new client token. Kassa asks for one again later.
     pub fn token_not_renewed(&self, reason: Option<String>) {
         self.owner.shared.token_not_renewed(reason);
     }
 
-    /// What is to be paid; nothing before the server has answered.
+    /// The amount and description of the checkout; `None` before the server has answered.
     pub fn details(&self) -> Option<CheckoutDetails> {
         self.owner.shared.known(Model::details)
     }
 
-    /// The states as they come, the one of now first.
+    /// The states as they change, beginning with the current one.
     pub fn states(&self) -> CheckoutStates {
         let shared = &self.owner.shared;
         CheckoutStates {
@@ -330,10 +324,9 @@ impl Checkout {
 }
 
 impl Checkout {
-    /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
-    /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed), and the state
-    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of
-    /// it.
+    /// Waits until a new client token is needed; false if the checkout was closed. The caller must answer with
+    /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed). The state
+    /// [`TokenExpired`](CheckoutState::TokenExpired) no longer occurs. [`with_token_renewal`](Self::with_token_renewal) does all of this.
     pub async fn token_wanted(&self) -> bool {
         let shared = self.owner.shared.clone();
         shared.transport.check().is_ok() && shared.token_wanted().await
@@ -348,33 +341,33 @@ fn checked_phone(phone: &str) -> (Checks, String) {
 
 impl fmt::Debug for Checkout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Redaction: the token is not printed. Nor is the state: the addresses of its pages give access to them.
+        // Redaction: neither the token nor the state is printed. The URLs of the state's pages give access to them.
         let state = self.state();
         f.debug_struct("Checkout").field("server_url", &self.owner.server_url).field("state", &state.kind()).finish()
     }
 }
 
-/// The states of a checkout, as they come: the one of now first, then each that is another one. One that was replaced before anybody
-/// took it is left out. They end when the checkout is closed or dropped.
+/// The states of a checkout: the current one first, then each different one. A state that is replaced before a caller takes it is skipped.
+/// The states end when the checkout is closed or dropped.
 ///
-/// The methods are cancellation safe. Each has all states for itself: take one for each screen.
+/// The methods are cancellation safe. Each object receives all states: create one for each screen.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 pub struct CheckoutStates {
     transport: Arc<dyn Transport>,
     states: Mutex<watch::Receiver<Option<(u64, CheckoutState)>>>,
-    /// No caller took the last one.
+    /// The last state reached no caller.
     is_given_back: AtomicBool,
 }
 
 impl CheckoutStates {
-    /// The next state, when it is there; nothing after the end. In a forked child there is none: open the checkout there.
+    /// The next state; `None` after the end. A forked child gets none: open the checkout there.
     pub async fn next(&self) -> Option<CheckoutState> {
         self.transport.check().ok()?;
         let mut states = self.states.lock().await;
         if self.is_given_back.swap(false, Ordering::AcqRel) {
             states.mark_changed();
         }
-        // It fails where the checkout was dropped.
+        // It fails if the checkout was dropped.
         states.changed().await.ok()?;
         let shown = states.borrow_and_update().clone();
         if shown.is_none() {
@@ -384,7 +377,7 @@ impl CheckoutStates {
         shown.map(|(_, state)| state)
     }
 
-    /// Takes back a state that no caller took: the next call returns it, or a newer one.
+    /// Takes back a state that reached no caller: the next call returns it, or a newer one.
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self) {
         self.is_given_back.store(true, Ordering::Release);

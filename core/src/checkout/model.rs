@@ -1,4 +1,4 @@
-//! The state machine of a checkout, without any I/O: what is known of it, and the events that change it.
+//! The state machine of a checkout, without any I/O: the known data, and the events that change it.
 
 mod screen_state;
 
@@ -20,32 +20,32 @@ pub(super) struct Model {
     view: Option<View>,
     /// A payment in it may be older or newer than the rest: the answer of an action has no version.
     is_view_doubtful: bool,
-    /// An action is on its way.
+    /// An action is being sent.
     is_sending: bool,
     /// The payment that an action of this object began.
     begun_here: Option<String>,
     /// The payment from whose page the payer came back.
     returned_from: Option<String>,
-    /// The payer came back before anything was known, as where a deep link started the app.
+    /// The payer came back before the first view arrived, for example if a deep link started the app.
     came_back_early: bool,
-    /// The problem with the server, or with the way to it.
+    /// The problem with the server or the network.
     trouble: Option<CheckoutMessage>,
     /// The result of the last action, if no payment shows it.
     action_message: Option<CheckoutMessage>,
-    /// Ways to pay of which the server takes no more.
+    /// Methods with no attempts left at the server.
     used_up: BTreeSet<PaymentMethod>,
-    /// The open payment instead of which the payer chooses another number or way.
+    /// The open payment that the payer is replacing with another number or method.
     choosing_instead_of: Option<String>,
-    /// The payment that the action on its way replaces.
+    /// The payment that the action in flight replaces.
     sending_instead_of: Option<String>,
-    /// Ways to pay of which the server took none instead of an open payment. It may take them where none is open.
+    /// Methods that the server refused as a replacement of an open payment. It may accept them if no payment is open.
     refused_instead: BTreeSet<PaymentMethod>,
     is_token_refused: bool,
     /// The app renews tokens on request.
     pub(super) is_token_renewed: bool,
 }
 
-/// What the payer requests.
+/// An action of the payer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Pay(PaymentMethod),
@@ -77,7 +77,7 @@ impl Model {
         self.view.as_ref().filter(|_| is_sure).map(|view| view.version)
     }
 
-    /// Whether the screen says that something is wrong with the server, or with the way to it.
+    /// Whether the screen reports a problem with the server or the network.
     pub(super) fn is_in_trouble(&self) -> bool {
         self.trouble.is_some()
     }
@@ -111,7 +111,7 @@ impl Model {
         if fits { Ok(()) } else { Err(does_not_fit(action.name(), &state, &why())) }
     }
 
-    /// The payer chooses another number or way instead of the open payment.
+    /// The payer chooses another number or method in place of the open payment.
     pub(super) fn change_method(&mut self) -> Result<(), PaymentError> {
         let state = self.state();
         let fits = matches!(
@@ -127,7 +127,7 @@ impl Model {
         Ok(())
     }
 
-    /// The payer stays with the open payment.
+    /// The payer keeps the open payment.
     pub(super) fn keep_method(&mut self) -> Result<(), PaymentError> {
         let state = self.state();
         if !matches!(state, CheckoutState::Ready { can_keep_method: true, .. }) {
@@ -205,7 +205,7 @@ impl Model {
         self.action_message = Some(CheckoutMessage::new(topic).with_reason(words));
     }
 
-    /// The server returned this view; true if it is news. A late answer with an older view changes nothing.
+    /// The server returned this view; true if it changed something. A late answer with an older view changes nothing.
     pub(super) fn seen(&mut self, view: View) -> bool {
         if self.view.as_ref().is_some_and(|known| known.id != view.id) {
             // The new token opens another checkout: the two must not be mixed.
@@ -226,7 +226,7 @@ impl Model {
         self.view = Some(view);
         self.is_view_doubtful = false;
         if self.to_be_replaced().is_none() {
-            // It has ended or changed its state, and must not be replaced if it opens again.
+            // The payment has ended or changed its state, and must not be replaced if it opens again.
             self.choosing_instead_of = None;
         }
         if std::mem::take(&mut self.came_back_early) {
@@ -272,7 +272,7 @@ fn page_of(payment: &Payment) -> Option<&str> {
     payment.page_url.as_deref().filter(|url| is_https_or_loopback_text(url))
 }
 
-/// How a payment ended that took no money.
+/// The message for a payment that ended without a charge.
 fn ended(payment: &Payment) -> Option<CheckoutMessage> {
     let failure = payment.failure.as_ref();
     let topic = match payment.state {
@@ -284,7 +284,7 @@ fn ended(payment: &Payment) -> Option<CheckoutMessage> {
     Some(CheckoutMessage::new(topic).declined_for(failure.and_then(|failure| failure.decline)))
 }
 
-/// Whether the gateway refused it. Everything else is a failure on the way.
+/// Whether the gateway refused it. All other failures are technical.
 fn is_refused(failure: &Failure) -> bool {
     failure.kind == "Refused"
 }

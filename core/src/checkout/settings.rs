@@ -1,4 +1,4 @@
-//! How a checkout reaches the merchant's server: its settings, and the client token.
+//! How a checkout connects to the merchant's server: its settings, and the client token.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     secret::Secret,
 };
 
-/// How a [`Checkout`](crate::Checkout) reaches the merchant's server. The defaults are right for most apps.
+/// How a [`Checkout`](crate::Checkout) connects to the merchant's server. The defaults suit most apps.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,16 +25,16 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckoutSettings {
-    /// The way to the server. Direct unless set; proxies in the environment are used only when asked for. Objects come first in whatever
-    /// crosses the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
+    /// The route to the server. Default: direct; proxies in the environment are used only on request. Objects come first in records that
+    /// cross the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
     pub(crate) proxy: Arc<Proxy>,
-    /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
+    /// The connect timeout: how long making a connection may take, TLS included. Default: 10 s.
     pub connect_timeout: Duration,
-    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    /// Certificates (PEM) to trust in addition to Mozilla's roots; one string may hold several.
     pub extra_root_certificates: Vec<String>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
-    /// The payer's language, for the page on which a payment by card is confirmed (3DS). The server's choice unless set.
+    /// The payer's language, for the page on which a card payment is confirmed (3DS). Default: the server's choice.
     pub language: Option<Language>,
 }
 
@@ -51,47 +51,47 @@ impl Default for CheckoutSettings {
 }
 
 impl CheckoutSettings {
-    /// The same with another connect timeout.
+    /// Sets the connect timeout.
     #[must_use]
     pub fn with_connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
     }
 
-    /// The same with certificates (PEM) to trust beside those that are trusted already; one text may hold several.
+    /// Adds certificates (PEM) to trust in addition to those already trusted; one string may hold several.
     #[must_use]
     pub fn with_extra_root_certificates(mut self, pem: impl Into<String>) -> Self {
         self.extra_root_certificates.push(pem.into());
         self
     }
 
-    /// The same with another way to the server.
+    /// Sets the route to the server.
     #[must_use]
     pub fn with_proxy(self, proxy: Proxy) -> Self {
         Self { proxy: proxy.into(), ..self }
     }
 
-    /// The same with an addition to the user agent, such as `my-shop/1.2`.
+    /// Sets an addition to the user agent, such as `my-shop/1.2`.
     #[must_use]
     pub fn with_user_agent_suffix(self, suffix: impl Into<String>) -> Self {
         Self { user_agent_suffix: Some(suffix.into()), ..self }
     }
 
-    /// The same with the payer's language.
+    /// Sets the payer's language.
     #[must_use]
     pub fn with_language(self, language: Language) -> Self {
         Self { language: Some(language), ..self }
     }
 
-    /// The way to the server.
+    /// The route to the server.
     pub fn proxy(&self) -> &Proxy {
         &self.proxy
     }
 
-    /// The server, as the other side of a line.
+    /// The server, as the peer of a connection.
     pub(super) fn peer(&self, server_url: &str) -> Result<Peer<'_>, PaymentError> {
         check_time("connect_timeout", self.connect_timeout)?;
         let base_url = checked_base_url("server_url", server_url, &[])?;
-        // The routes are joined to it, and begin with that.
+        // The routes are appended to it and already begin with this path.
         if base_url.path().ends_with("/v1/") || base_url.path().contains("/v1/checkout") {
             let rule = "server_url must be the server's own address, without a route (/v1)";
             return Err(PaymentError::misconfigured(rule));
@@ -108,15 +108,15 @@ impl CheckoutSettings {
     }
 }
 
-// Checks a client token where it is given: a text that cannot be one is an error there, and is not sent.
+// Validates a client token when it is set: a text that cannot be one is an error, and is not sent.
 
-/// What every client token begins with.
+/// The prefix of every client token.
 const PREFIX: &str = "ct_";
 
 const ORIGIN: &str =
     "the shop's back end gets one for each checkout from the server (POST /v1/checkouts/{checkout}/tokens)";
 
-/// The token, or which rule it breaks. The text itself is not shown: it may be the shop's own secret.
+/// The token, or the rule that it breaks. The error does not show the text: it may be the shop's own secret.
 pub(super) fn checked_token(token: &str) -> Result<Secret, String> {
     let begins_with = |prefix: &str| token.trim_start().starts_with(prefix);
     let rule = if token.is_empty() {

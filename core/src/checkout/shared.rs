@@ -25,28 +25,28 @@ use crate::{
 
 /// Exponential backoff: the first pause after a failed call is at most this, and each further one at most twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The longest `Retry-After` that is obeyed: it may come from a proxy, and a payer looks at the screen.
+/// The longest `Retry-After` that is obeyed: it may come from a proxy, and a payer is waiting.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
-/// A payer looks at the screen: it must not take long until a network that is back is noticed.
+/// A payer is waiting, so a restored network must be noticed soon.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 pub(super) struct Shared {
     pub(super) transport: Arc<dyn Transport>,
-    /// What is known, and how often it was changed.
+    /// The model, and the number of its changes.
     model: Mutex<(u64, Model)>,
-    /// The state as it is shown, with the number of the change that it follows from; nothing after the end.
+    /// The shown state, with the number of the change that led to it; `None` after the end.
     states: watch::Sender<Option<(u64, CheckoutState)>>,
     token: Mutex<(u64, Secret)>,
-    /// Whether a new token is wanted; nothing after the end.
+    /// Whether a new token is needed; `None` after the end.
     wants_token: watch::Sender<Option<bool>>,
     /// How often in a row a new token was requested, without one that the server accepted.
     tokens_in_a_row: AtomicU32,
     is_closed: AtomicBool,
-    /// Wakes the task that follows the checkout.
+    /// Wakes the task that polls the checkout.
     pub(super) wake_follower: Notify,
     /// Wakes the task that sends an action.
     pub(super) wake_sender: Notify,
-    /// How many checks at the gateway were requested, and how many of them are done.
+    /// The number of requested gateway checks, and of those that are done.
     checks_wanted: AtomicU64,
     checks_done: AtomicU64,
 }
@@ -73,17 +73,17 @@ impl Shared {
         }
     }
 
-    /// Looks at what is known.
+    /// Reads the model.
     pub(super) fn known<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
         look(&self.locked().1)
     }
 
     fn locked(&self) -> MutexGuard<'_, (u64, Model)> {
-        // A panic inside leaves it as it was before, or after.
+        // A panic inside leaves the model as before or after the change.
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known, and shows the state that follows from it.
+    /// Changes the model, and shows the resulting state.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Model) -> T) -> T {
         let (result, number, state) = {
             let mut locked = self.locked();
@@ -91,8 +91,8 @@ impl Shared {
             *number += 1;
             (change(model), *number, model.state())
         };
-        // A woken task may run at once, on this thread, and read the state: so no lock is held here. The number shows which of two states
-        // is newer.
+        // A woken task may run at once on this thread and read the state, so no lock is held here. The number shows which of two states is
+        // newer.
         self.states.send_if_modified(|shown| match shown {
             Some((known, shown)) if *known < number => {
                 let is_news = *shown != state;
@@ -142,7 +142,7 @@ impl Shared {
         self.checks_done.store(number, Ordering::Release);
     }
 
-    /// Retries at once what waits for its next attempt.
+    /// Retries a waiting call at once.
     pub(super) fn wake(&self) {
         self.wake_follower.notify_one();
         self.wake_sender.notify_one();
@@ -154,7 +154,7 @@ impl Shared {
         (number, MerchantServer { transport: &*self.transport, token })
     }
 
-    /// The server did not take the token of this number: unless there is a newer one, one is wanted.
+    /// The server rejected the token with this number. If there is no newer one, a new one is needed.
     pub(super) fn token_refused(self: &Arc<Self>, number: u64) {
         let is_current = || self.token.lock().unwrap_or_else(PoisonError::into_inner).0 == number;
         if !is_current() || self.known(Model::is_token_refused) {
@@ -162,19 +162,19 @@ impl Shared {
         }
         self.change(Model::token_refused);
         if !is_current() {
-            // A new one came in between.
+            // A new token arrived in between.
             return self.change(Model::token_renewed);
         }
         let before = self.tokens_in_a_row.fetch_add(1, Ordering::Relaxed);
         self.want_token_after(before);
     }
 
-    /// The server took the token.
+    /// The server accepted the token.
     pub(super) fn token_taken(&self) {
         self.tokens_in_a_row.store(0, Ordering::Relaxed);
     }
 
-    /// Goes on with another token. A text that can be none is not sent: it is as if there was none.
+    /// Continues with another token. A text that cannot be a token is not sent, and counts as a failed renewal.
     pub(super) fn renew_token(self: &Arc<Self>, token: &str) {
         match settings::checked_token(token) {
             Ok(token) => self.go_on_with(token),
@@ -192,7 +192,7 @@ impl Shared {
         self.wake();
     }
 
-    /// The app's function gave none: it is called again after a pause.
+    /// The app's function returned no token. It is called again after a pause.
     pub(super) fn token_not_renewed(self: &Arc<Self>, reason: Option<String>) {
         self.change(|model| model.hindered(CheckoutMessage::new(MessageTopic::TokenNotRenewed).with_reason(reason)));
         self.set_wanted(false);
@@ -200,7 +200,7 @@ impl Shared {
         self.want_token_after(self.tokens_in_a_row.fetch_add(1, Ordering::Relaxed).max(1));
     }
 
-    /// Waits until a new token is wanted; false after the end.
+    /// Waits until a new token is needed; false after the end.
     pub(super) async fn token_wanted(&self) -> bool {
         self.token_is_renewed(true);
         let mut wants = self.wants_token.subscribe();
@@ -223,7 +223,7 @@ impl Shared {
         });
     }
 
-    /// At once, or after the pause of so many tries.
+    /// Requests a token at once, or after the pause for this number of tries.
     fn want_token_after(self: &Arc<Self>, tries: u32) {
         if tries == 0 {
             return self.set_wanted(true);
@@ -255,7 +255,7 @@ impl Shared {
 impl Backoff {
     fn pause(&self, transport: &dyn Transport) -> Duration {
         let most = FIRST_PAUSE.saturating_mul(1 << self.0.min(10)).min(LONGEST_PAUSE);
-        // Half of it at least: this is one payer's phone, and a pause of nothing would only drain it.
+        // At least half of it: on one payer's phone, a very short pause would only drain the battery.
         most / 2 + transport.jitter(most / 2)
     }
 }

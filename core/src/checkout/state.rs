@@ -1,4 +1,4 @@
-//! What a payment screen shows: the states of a checkout as its payer sees it (state machine).
+//! The states of a checkout that a payment screen shows to its payer (state machine).
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use strum::{Display, EnumString, IntoStaticStr};
 
 use crate::checkout::message::CheckoutMessage;
 
-/// A way to pay.
+/// A payment method.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString)]
@@ -20,10 +20,10 @@ pub enum PaymentMethod {
     Qr,
     /// The mobile bank, confirmed by a one-time password: [`Checkout::pay_by_mbank`](crate::Checkout::pay_by_mbank).
     Mbank,
-    /// A MegaPay wallet, confirmed by a PIN that is sent to the payer, where the merchant's server takes it:
+    /// A MegaPay wallet, confirmed by a PIN that is sent to the payer, if the merchant's server accepts it:
     /// [`Checkout::pay_by_megapay`](crate::Checkout::pay_by_megapay).
     Megapay,
-    /// A card, where the merchant's server takes cards: [`Checkout::pay_by_card`](crate::Checkout::pay_by_card).
+    /// A card, if the merchant's server accepts cards: [`Checkout::pay_by_card`](crate::Checkout::pay_by_card).
     Card,
 }
 
@@ -34,13 +34,13 @@ impl PaymentMethod {
     }
 }
 
-/// What is to be paid. It never changes.
+/// The amount and description of a checkout. They never change.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutDetails {
-    /// The shop's own reference, such as the number of the order: what a payer names to the shop's support.
+    /// The shop's own reference, such as an order number, which a payer can give to the shop's support.
     pub reference: String,
     /// The amount, in units of the currency.
     #[cfg_attr(feature = "serde", serde(with = "crate::serialized::decimal"))]
@@ -49,18 +49,17 @@ pub struct CheckoutDetails {
     pub currency: String,
     /// What is paid for.
     pub description: String,
-    /// The ways to pay that the shop allows, without those of which this version knows nothing.
+    /// The methods that the shop allows, without those that this version does not know.
     pub methods: Vec<PaymentMethod>,
-    /// Where the payer returns to from a page: a page of the shop's, or a deep link of the app.
+    /// The URL that the payer returns to from a page: a page of the shop, or a deep link of the app.
     pub return_url: String,
     /// When it expires, by the server's clock.
     #[cfg_attr(feature = "serde", serde(rename = "expires_at_ms", with = "crate::serialized::moment"))]
     pub expires_at: SystemTime,
 }
 
-/// Where a checkout stands, which is what a payment screen shows. A message beside it is for the payer to read
-/// ([`CheckoutMessage::text_in`]); one about the network is there for as long as it lasts, and **never means that the payment
-/// failed**.
+/// The state of a checkout, which a payment screen shows. Its message, if any, is for the payer to read ([`CheckoutMessage::text_in`]). A
+/// message about the network stays while the problem lasts, and **never means that the payment failed**.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
     feature = "serde",
@@ -77,92 +76,91 @@ pub enum CheckoutState {
         /// Why not, if there is a problem with the server.
         message: Option<CheckoutMessage>,
     },
-    /// The payer chooses how to pay.
+    /// The payer chooses a method.
     #[non_exhaustive]
     Ready {
-        /// The ways to pay. There may be none for which there is no action here.
+        /// The methods. The list may be empty.
         methods: Vec<PaymentMethod>,
-        /// The result of the last attempt, if there was one.
+        /// The result of the last attempt, if any.
         message: Option<CheckoutMessage>,
-        /// True while the payer chooses again though a payment is open: they can go back to that
+        /// True while the payer chooses again although a payment is open: they can go back to it
         /// ([`Checkout::keep_method`](crate::Checkout::keep_method)).
         can_keep_method: bool,
     },
-    /// The payer's action is being sent. No other action is possible until it has ended.
+    /// The payer's action is being sent. No other action is possible until it ends.
     #[non_exhaustive]
     Sending {
         /// The problem with the server.
         message: Option<CheckoutMessage>,
     },
     /// The payer enters the code from a message, which is the one-time password of the mobile bank or the PIN of a MegaPay wallet:
-    /// [`Checkout::confirm`](crate::Checkout::confirm). **With it the payer agrees to the total**: show it before, as
-    /// [`CheckoutTexts::cost`](crate::CheckoutTexts::cost) writes it.
+    /// [`Checkout::confirm`](crate::Checkout::confirm). **With it the payer agrees to the total**: show it first, as
+    /// [`CheckoutTexts::cost`](crate::CheckoutTexts::cost) formats it.
     #[non_exhaustive]
     EnterOtp {
-        /// The way to pay that is confirmed.
+        /// The method that is confirmed.
         method: PaymentMethod,
-        /// How many passwords may still be tried.
+        /// The number of attempts left.
         attempts_left: u32,
-        /// Why the last one was not taken, where there was one.
+        /// Why the last code was not accepted, if any.
         message: Option<CheckoutMessage>,
-        /// The last two digits of the phone that the password went to, if the server has them.
+        /// The last two digits of the phone that receives the code, if the server has them.
         phone_last2: Option<String>,
-        /// What the payer pays beside the amount, in units of the currency, if the gateway's response has a commission.
+        /// The commission that the payer pays in addition to the amount, in units of the currency, if the gateway's response has one.
         #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
         commission: Option<Decimal>,
-        /// What the payer pays in all, if the gateway's response has a commission.
+        /// The amount that the payer pays in all, if the gateway's response has a commission.
         #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
         total: Option<Decimal>,
-        /// Until when the code can be used, by the server's clock, if the gateway's response says so.
+        /// When the code expires, by the server's clock, if the gateway's response says so.
         #[cfg_attr(
             feature = "serde",
             serde(rename = "code_expires_at_ms", default, with = "crate::serialized::optional_moment")
         )]
         code_expires_at: Option<SystemTime>,
-        /// Whether the payer can choose another number or another way to pay
+        /// Whether the payer can choose another number or another method
         /// ([`Checkout::change_method`](crate::Checkout::change_method)).
         can_change_method: bool,
     },
-    /// The payer pays, or confirms a payment by card (3DS), on a page of the gateway's.
+    /// The payer pays, or confirms a card payment (3DS), on a page of the gateway.
     #[non_exhaustive]
     OpenPage {
         /// The page: https, or loopback.
         url: String,
-        /// True where an action of this object led here: open it at once, and call
-        /// [`page_opened`](crate::Checkout::page_opened). False after that, after the app was killed, and where another device began:
-        /// show a button that opens it.
+        /// True if an action of this object led here: open the page at once, and call [`page_opened`](crate::Checkout::page_opened). False
+        /// after that, after a restart of the app, and if another device began the payment: show a button that opens it.
         begun_here: bool,
-        /// Other ways to pay that can be begun instead.
+        /// Other methods that the payer can use instead.
         methods: Vec<PaymentMethod>,
         /// The result of another attempt.
         message: Option<CheckoutMessage>,
     },
-    /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself the text, where it
-    /// is a link, opens that app.
+    /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself, the text opens
+    /// that app if it is a link.
     #[non_exhaustive]
     ShowQr {
         /// The text of the code.
         text: String,
         /// The problem with the server, or the result of the last action.
         message: Option<CheckoutMessage>,
-        /// Whether the payer can choose another way to pay ([`Checkout::change_method`](crate::Checkout::change_method)). **A code that
-        /// was left can still be paid**, so warn a payer who may have paid by it.
+        /// Whether the payer can choose another method ([`Checkout::change_method`](crate::Checkout::change_method)). **An abandoned code
+        /// can still be paid**, so warn a payer who may have paid by it.
         can_change_method: bool,
     },
-    /// The payer has done everything, and the payment is polled.
+    /// The payer has nothing more to do, and the payment is polled.
     #[non_exhaustive]
     Waiting {
-        /// The page that the payer came back from, to be opened again by a button.
+        /// The page that the payer came back from, which a button can open again.
         page_url: Option<String>,
-        /// Other ways to pay that can be begun instead.
+        /// Other methods that the payer can use instead.
         methods: Vec<PaymentMethod>,
-        /// What is known, or the problem with the server.
+        /// The result so far, or the problem with the server.
         message: Option<CheckoutMessage>,
     },
-    /// **Paid**, by the gateway's own report to the merchant's server. The end.
+    /// **Paid**, by the gateway's own report to the merchant's server. Final.
     #[non_exhaustive]
     Paid {
-        /// What was paid.
+        /// The paid amount.
         #[cfg_attr(feature = "serde", serde(with = "crate::serialized::decimal"))]
         amount: Decimal,
         /// The currency's three letters.
@@ -182,13 +180,13 @@ pub enum CheckoutState {
     },
     /// It was not paid in time.
     Expired,
-    /// The client token is not good any more, and nobody gave a new one
+    /// The client token expired or was revoked, and no new one was provided
     /// ([`Checkout::renew_token`](crate::Checkout::renew_token)). **It says nothing about the money.**
     TokenExpired,
 }
 
 impl CheckoutState {
-    /// True where nothing changes any more: it was paid.
+    /// True if the checkout is paid, which is final.
     pub fn is_paid(&self) -> bool {
         matches!(self, Self::Paid { .. })
     }
@@ -198,7 +196,7 @@ impl CheckoutState {
         self.into()
     }
 
-    /// The ways to pay that can be begun here.
+    /// The methods that the payer can use in this state.
     pub(crate) fn methods(&self) -> &[PaymentMethod] {
         match self {
             Self::Ready { methods, .. } | Self::OpenPage { methods, .. } | Self::Waiting { methods, .. } => methods,

@@ -18,10 +18,10 @@ use crate::{
     transport::after,
 };
 
-/// The least interval of long polls: a server may answer one at once and with nothing new.
+/// The shortest interval of long polls: a server may answer one at once without news.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long to wait for a new token before the payer sees that there is none.
+/// How long to wait for a new token before the payer sees the problem.
 const TOKEN_WAIT: Duration = Duration::from_secs(60);
 
 pub(super) async fn follow(shared: Arc<Shared>) {
@@ -47,7 +47,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
                 shared.token_taken();
                 let is_news = shared.change(|model| model.seen(view));
                 if shared.known(Model::is_in_trouble) {
-                    // The token opens another checkout. Queried without a long poll, the server would answer that again at once.
+                    // The token opens another checkout. Without a long poll, the server would repeat this answer at once.
                     shared.pause(&mut backoff, None, &shared.wake_follower).await;
                     continue;
                 }
@@ -59,7 +59,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
             }
             CallResult::TokenRefused => shared.token_refused(token),
             CallResult::Refused(problem) => {
-                // A server that does not know the checkout of its own token is not the one that gave it.
+                // A server that does not know the checkout of its own token is not the one that issued it.
                 let message = CheckoutMessage::new(MessageTopic::NotTheServer).with_reason(Some(problem.words()));
                 shared.change(|model| model.hindered(message));
                 shared.pause(&mut backoff, None, &shared.wake_follower).await;
@@ -84,10 +84,10 @@ async fn wait_for_token(shared: &Shared) {
 async fn poll(shared: &Shared, server: &MerchantServer<'_>, known: Option<i64>) -> CallResult<View> {
     if let Some(number) = shared.wanted_check() {
         match server.check().await {
-            // A refusal will not become less of one.
+            // A retry would be refused again.
             CallResult::Answered(_) | CallResult::Refused(_) => shared.check_done(number),
             CallResult::TokenRefused => return CallResult::TokenRefused,
-            // What is known there can still be read.
+            // The server's current data can still be read.
             CallResult::Failed(CallFailure { message, .. }) if message.topic == MessageTopic::ServerBusy => {}
             CallResult::Failed(failure) => return CallResult::Failed(failure),
         }
@@ -99,7 +99,7 @@ async fn poll(shared: &Shared, server: &MerchantServer<'_>, known: Option<i64>) 
 
 pub(super) async fn send(shared: Arc<Shared>, action: Action, post: Post) {
     let mut backoff = Backoff::default();
-    // A wake-up of before is not for this one.
+    // An earlier wake-up is not for this action.
     let _ = shared.wake_sender.notified().now_or_never();
     while !shared.is_closed() {
         if shared.known(Model::is_token_refused) {

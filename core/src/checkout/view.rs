@@ -38,12 +38,12 @@ pub(super) enum StateOfCheckout {
     Paid,
     Expired,
     Cancelled,
-    /// One of a newer server's.
+    /// A value that only a newer server knows.
     #[serde(other)]
     Other,
 }
 
-/// A try to pay.
+/// A payment: one attempt to pay.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Payment {
     pub(super) id: String,
@@ -54,21 +54,21 @@ pub(super) struct Payment {
     pub(super) qr_text: Option<String>,
     pub(super) attempts_left: Option<u32>,
     pub(super) failure: Option<Failure>,
-    /// The last two digits of the phone that the code went to.
+    /// The last two digits of the phone that receives the code.
     #[serde(default)]
     pub(super) phone_last2: Option<String>,
-    /// What the payer pays beside the amount, and in all.
+    /// The payer's commission and total.
     #[serde(default, deserialize_with = "optional_amount")]
     pub(super) commission: Option<Decimal>,
     #[serde(default, deserialize_with = "optional_amount")]
     pub(super) total: Option<Decimal>,
-    /// When the code ends.
+    /// When the code expires.
     #[serde(default)]
     pub(super) code_expires_at_ms: Option<u64>,
-    /// Another payment can be begun instead of it.
+    /// Another payment can replace it.
     #[serde(default)]
     pub(super) can_be_replaced: bool,
-    /// The payer left it for another one.
+    /// The payer replaced it with another one.
     #[serde(default)]
     pub(super) is_replaced: bool,
 }
@@ -86,16 +86,16 @@ pub(super) enum StateOfPayment {
     Rejected,
     Mismatch,
     Unverifiable,
-    /// One of a newer server's.
+    /// A value that only a newer server knows.
     #[serde(other)]
     Other,
 }
 
-/// Why nothing happened. The gateway's own words are not read: they are for the merchant's staff.
+/// Why the payment failed without a charge. The gateway's own message is not read: it is for the merchant's staff.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Failure {
     pub(super) kind: String,
-    /// Why the gateway declined, by the server's dialect. One that only a newer server knows is none.
+    /// Why the gateway declined, by the server's dialect. A reason that only a newer server knows is `None`.
     #[serde(default, deserialize_with = "decline_reason")]
     pub(super) decline: Option<DeclineReason>,
 }
@@ -128,8 +128,8 @@ impl View {
         }
     }
 
-    /// The payment that the payer is dealing with: one that may take money; else the newest page that can still be paid, as a
-    /// pay-form's page forbids nothing else.
+    /// The payer's current payment: one that may take money; else the newest page that can still be paid, because an open pay-form blocks
+    /// no other payment.
     pub(super) fn current(&self) -> Option<&Payment> {
         let newest = |is: &dyn Fn(&&Payment) -> bool| self.payments.iter().rev().find(is);
         newest(&|payment| matches!(payment.state, StateOfPayment::Mismatch | StateOfPayment::Unverifiable))
@@ -137,7 +137,7 @@ impl View {
             .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting && !payment.is_replaced))
     }
 
-    /// Whether the server begins another payment instead of this one.
+    /// Whether the server accepts another payment in place of this one.
     pub(super) fn can_replace(&self, payment: &Payment) -> bool {
         let replaced = self.payments.iter().filter(|other| other.is_replaced).count();
         payment.can_be_replaced && replaced < MOST_REPLACED
@@ -153,7 +153,7 @@ impl Payment {
         self.code_expires_at_ms.and_then(moment)
     }
 
-    /// Nothing else can be begun meanwhile.
+    /// No other payment can begin while this one is open.
     fn is_held(&self) -> bool {
         match self.state {
             StateOfPayment::Awaiting => self.method != Some(PaymentMethod::PayForm) && !self.is_replaced,
@@ -164,12 +164,12 @@ impl Payment {
 }
 
 impl Problem {
-    /// The end of its type, where it is the merchant's server that refused.
+    /// The last segment of its type, if the merchant's server refused.
     pub(super) fn name(&self) -> Option<&str> {
         self.r#type.strip_prefix("urn:kassa:problem:")
     }
 
-    /// What is wrong, in the server's words.
+    /// The server's description of the problem.
     pub(super) fn words(&self) -> String {
         if self.violations.is_empty() {
             return self.detail.clone().unwrap_or_else(|| self.title.clone());
@@ -182,7 +182,7 @@ fn moment(ms: u64) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms))
 }
 
-/// A text, digit for digit: a JSON number passes through a float.
+/// A string, digit for digit: a JSON number passes through a float.
 fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     Decimal::from_str_exact(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
@@ -192,7 +192,7 @@ fn optional_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     text.map(|text| Decimal::from_str_exact(&text).map_err(serde::de::Error::custom)).transpose()
 }
 
-/// Without those of a newer server's.
+/// Without methods that only a newer server knows.
 fn known_methods<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PaymentMethod>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())

@@ -13,10 +13,10 @@ pub(crate) struct Endpoint {
     pub(crate) method: Method,
     /// Relative to the base address.
     pub(crate) path: &'static str,
-    /// The fields that mean something in its response.
+    /// The fields that are read in its response.
     pub(crate) response_fields: &'static [ResponseField],
-    /// The success codes that the interface shows (`docs/interface.md#status-values-and-codes`). Where it shows none,
-    /// any code will do that is not a refusal.
+    /// The success codes that the interface shows (`docs/interface.md#status-values-and-codes`). If it shows none,
+    /// every code that is not a refusal is a success.
     pub(crate) success_codes: &'static [&'static str],
 }
 
@@ -33,9 +33,9 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-// Fields of responses: what is looked for, and where, by JSON pointers into the envelope (`docs/interface.md#envelope`).
+// Fields of responses, with the JSON pointers into the envelope that find them (`docs/interface.md#envelope`).
 
-/// A thing that is looked for in a response. Its name in the JSON form of a dialect is that of the variant in snake case.
+/// A field of a response. Its name in the JSON form of a dialect is the variant's name in snake case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ResponseField {
@@ -55,10 +55,10 @@ pub(crate) enum ResponseField {
     PinLifetime,
 }
 
-/// What stands before the tag of a QR code's field, such as `elqr:32.11`, where a transaction is looked for.
+/// The prefix of a QR code's tag as a place of the transaction, such as `elqr:32.11`.
 pub(crate) const ELQR: &str = "elqr:";
 
-/// What every status query looks for.
+/// The fields of every status query.
 pub(crate) const STATUS_FIELDS: &[ResponseField] = &[
     ResponseField::Code,
     ResponseField::Reason,
@@ -82,8 +82,8 @@ impl ResponseField {
             Self::OrderNumber => &["/data/orderNumber"],
             Self::Amount => &["/data/amount"],
             Self::Currency => &["/data/currency"],
-            // The interface shows no field for it: the `token` in the ConfirmationUrl is taken, else what a dialect
-            // names.
+            // The interface shows no field for it: the `token` in the ConfirmationUrl is used, or else the field that a
+            // dialect names.
             Self::GatewayNumber => &[],
             Self::ConfirmationUrl => &["/data/ConfirmationUrl"],
             Self::PayFormUrl => &["/payFormUrl", "/data/payFormUrl"],
@@ -97,10 +97,10 @@ impl ResponseField {
     }
 }
 
-// Overrides of one endpoint: where a dialect names other JSON pointers, codes or words than the defaults.
+// Overrides of one endpoint: a dialect's JSON pointers, codes and words in place of the defaults.
 
-/// What a dialect overrides for one endpoint. It stores only what differs from the defaults, so that two dialects with
-/// the same meaning compare as equal.
+/// A dialect's overrides for one endpoint. It stores only differences from the defaults, so that two dialects with the
+/// same meaning compare as equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides {
     pointers: BTreeMap<ResponseField, Vec<String>>,
@@ -115,7 +115,7 @@ impl Overrides {
     }
 
     pub(super) fn set_pointers(&mut self, field: ResponseField, pointers: Vec<String>) {
-        // The default removes what a base named.
+        // A default value removes the override of a base.
         self.pointers.remove(&field);
         if pointers != field.shown_pointers() {
             self.pointers.insert(field, pointers);
@@ -129,7 +129,7 @@ impl Overrides {
         }
     }
 
-    /// Words of this endpoint's own, in place of the dialect's.
+    /// This endpoint's own words, in place of the dialect's.
     pub(super) fn set_words(&mut self, list: WordList, words: Vec<String>) {
         self.words.insert(list, words);
     }
@@ -147,7 +147,7 @@ pub(crate) struct EndpointDialect<'a> {
 }
 
 impl<'a> EndpointDialect<'a> {
-    /// The JSON pointers to try for a field; none where this endpoint's response has no such field.
+    /// The JSON pointers to try for a field; none if this endpoint's response has no such field.
     pub(crate) fn pointers(self, field: ResponseField) -> impl Iterator<Item = &'a str> {
         let named = self.overrides.and_then(|overrides| overrides.pointers.get(&field));
         let is_shown = named.is_none() && self.endpoint.response_fields.contains(&field);
@@ -161,7 +161,7 @@ impl<'a> EndpointDialect<'a> {
         named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
     }
 
-    /// The words of this endpoint's own; nothing where those of the whole dialect count.
+    /// This endpoint's own words; `None` if the whole dialect's words apply.
     pub(crate) fn words(self, list: WordList) -> Option<&'a [String]> {
         self.overrides.and_then(|overrides| overrides.words.get(&list)).map(Vec::as_slice)
     }
@@ -175,7 +175,7 @@ impl<'a> EndpointDialect<'a> {
         self.codes(list).any(|listed| listed == code)
     }
 
-    /// With an empty list of success codes, every code is a success that is in no other list, and so is none at all.
+    /// With an empty list of success codes, every code that is in no other list is a success, and so is a missing code.
     pub(crate) fn is_success(self, code: Option<&str>) -> bool {
         let any_will_do = self.codes(CodeList::Success).next().is_none();
         let Some(code) = code else { return any_will_do };
@@ -188,7 +188,7 @@ fn shown_codes(endpoint: &Endpoint, list: CodeList) -> &'static [&'static str] {
     if list == CodeList::Success { endpoint.success_codes } else { &[] }
 }
 
-// Lists of codes and of status words: what a dialect can say that they mean.
+// Lists of codes and of status words: the meanings that a dialect can give them.
 
 /// A list of codes of one endpoint, with its name in the JSON form of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, EnumString, IntoStaticStr)]
@@ -202,7 +202,7 @@ pub(crate) enum CodeList {
     /// The gateway itself does not know the outcome of the payment, such as after a timeout of the card's issuer.
     #[strum(serialize = "unknown_codes")]
     Unknown,
-    /// The order number was used before (idempotency conflict), so there may be a payment of this number.
+    /// The order number was used before (idempotency conflict), so a payment with this number may exist.
     #[strum(serialize = "duplicate_codes")]
     Duplicate,
 }
@@ -219,7 +219,7 @@ pub(crate) enum WordList {
     /// The money was taken.
     #[strum(serialize = "charged_words")]
     Charged,
-    /// The payment ended without it.
+    /// The payment ended without a charge.
     #[strum(serialize = "rejected_words")]
     Rejected,
 }

@@ -15,7 +15,7 @@ use crate::{
     secret::Secret,
 };
 
-/// How a [`Gateway`](crate::Gateway) reaches the payment gateway.
+/// How a [`Gateway`](crate::Gateway) connects to the payment gateway.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,49 +30,48 @@ use crate::{
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GatewayConfig {
-    /// The merchant's login and password. Objects come first in whatever crosses the language boundary
+    /// The merchant's login and password. Objects come first in records that cross the language boundary
     /// (`docs/adr/0002-runtime-and-boundary.md`).
     pub(crate) credentials: Arc<Credentials>,
     /// How to read the gateway's responses.
     pub(crate) dialect: Arc<Dialect>,
-    /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
+    /// The route to the gateway. Default: direct; proxies in the environment are used only on request.
     pub(crate) proxy: Arc<Proxy>,
-    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback, or one of
+    /// The gateway's base address; a path prefix is allowed. Plain `http` is rejected unless the host is loopback, or one of
     /// [`plain_http_hosts`](Self::plain_http_hosts).
     pub base_url: String,
-    /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
+    /// The connect timeout: how long making a connection may take, TLS included. Default: 10 s.
     pub connect_timeout: Duration,
-    /// The deadline (total timeout) of a call that moves money: how long all of it may take, with connecting, sending,
-    /// the whole response, and every retry. 60 s unless set: what is cut off here may have happened all the same.
+    /// The deadline (total timeout) of a call that moves money: the limit for connecting, sending, the whole response,
+    /// and every retry. Default: 60 s. A payment that reaches this deadline may still have happened.
     pub payment_deadline: Duration,
-    /// The deadline of every other call: status queries, pay-forms and QR codes. 30 s unless set.
+    /// The deadline of every other call: status queries, pay-forms and QR codes. Default: 30 s.
     pub query_deadline: Duration,
-    /// Retries: how often a failed query is repeated within the deadline, with exponential backoff. 2 unless set. A
-    /// payment is repeated as often, but only where no connection was ever made; a pay-form or a QR code is never
-    /// repeated.
+    /// Retries: how often a failed query is repeated within the deadline, with exponential backoff. Default: 2. A
+    /// payment is retried as often, but only if no connection was ever made; a pay-form or a QR code is never retried.
     pub query_retries: u32,
-    /// How the fields of a status query travel. In a JSON body unless set.
+    /// How the fields of a status query are sent. Default: in a JSON body.
     pub status_query: StatusQueryForm,
-    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    /// Certificates (PEM) to trust in addition to Mozilla's roots; one string may hold several.
     pub extra_root_certificates: Vec<String>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
-    /// Refuse card numbers with a wrong check digit (Luhn) before they are sent. Off unless set.
+    /// Whether card numbers with a wrong check digit (Luhn) are rejected before sending. Default: off.
     pub check_luhn: bool,
-    /// Hosts that may be called by plain `http`. None unless set: see [`with_plain_http_hosts`](Self::with_plain_http_hosts).
+    /// Hosts that may be called by plain `http`. Default: none. See [`with_plain_http_hosts`](Self::with_plain_http_hosts).
     #[cfg_attr(feature = "uniffi", uniffi(default = []))]
     pub plain_http_hosts: Vec<String>,
 }
 
-/// How the fields of `GET /api/v1.1.0/status` travel.
+/// How the fields of `GET /api/v1.1.0/status` are sent.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StatusQueryForm {
-    /// As a JSON body, as the interface says (`docs/interface.md#status-request`).
+    /// As a JSON body, as in the interface (`docs/interface.md#status-request`).
     #[default]
     JsonBody,
-    /// As a query string, for the way through a proxy that drops the body of a GET.
+    /// As a query string, for a proxy that drops the body of a GET.
     QueryString,
 }
 
@@ -96,76 +95,76 @@ impl GatewayConfig {
         }
     }
 
-    /// The same with another login and password.
+    /// Sets the login and password.
     #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self { credentials: credentials.into(), ..self }
     }
 
-    /// The same with another connect timeout.
+    /// Sets the connect timeout.
     #[must_use]
     pub fn with_connect_timeout(self, connect_timeout: Duration) -> Self {
         Self { connect_timeout, ..self }
     }
 
-    /// The same with another deadline for calls that move money.
+    /// Sets the deadline for calls that move money.
     #[must_use]
     pub fn with_payment_deadline(self, payment_deadline: Duration) -> Self {
         Self { payment_deadline, ..self }
     }
 
-    /// The same with another deadline for every other call.
+    /// Sets the deadline for every other call.
     #[must_use]
     pub fn with_query_deadline(self, query_deadline: Duration) -> Self {
         Self { query_deadline, ..self }
     }
 
-    /// The same with another number of retries.
+    /// Sets the number of retries.
     #[must_use]
     pub fn with_query_retries(self, query_retries: u32) -> Self {
         Self { query_retries, ..self }
     }
 
-    /// The same with another form of status queries.
+    /// Sets how the fields of a status query are sent.
     #[must_use]
     pub fn with_status_query(self, status_query: StatusQueryForm) -> Self {
         Self { status_query, ..self }
     }
 
-    /// The same with another way to read the gateway's responses.
+    /// Sets the dialect, which defines how the gateway's responses are read.
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect: dialect.into(), ..self }
     }
 
-    /// The same with certificates (PEM) to trust beside those that are trusted already; one text may hold several.
+    /// Adds certificates (PEM) to trust in addition to those already trusted; one string may hold several.
     #[must_use]
     pub fn with_extra_root_certificates(mut self, pem: impl Into<String>) -> Self {
         self.extra_root_certificates.push(pem.into());
         self
     }
 
-    /// The same with another way to the gateway.
+    /// Sets the route to the gateway.
     #[must_use]
     pub fn with_proxy(self, proxy: Proxy) -> Self {
         Self { proxy: proxy.into(), ..self }
     }
 
-    /// The same with an addition to the user agent, such as `my-shop/1.2`.
+    /// Sets an addition to the user agent, such as `my-shop/1.2`.
     #[must_use]
     pub fn with_user_agent_suffix(self, suffix: impl Into<String>) -> Self {
         Self { user_agent_suffix: Some(suffix.into()), ..self }
     }
 
-    /// The same, which says whether card numbers with a wrong check digit (Luhn) are refused before they are sent.
+    /// Sets whether card numbers with a wrong check digit (Luhn) are rejected before sending.
     #[must_use]
     pub fn with_check_luhn(self, check_luhn: bool) -> Self {
         Self { check_luhn, ..self }
     }
 
-    /// The same with hosts that may be called by plain `http`, in place of loopback alone: the names or addresses of machines
-    /// in a network of your own, such as a container's. **Whoever listens in that network reads the merchant's login and
-    /// password, and the payers' cards.** Names are compared as a whole. Pages that payers open stay https or loopback.
+    /// Sets hosts that may be called by plain `http`, in addition to loopback: the names or addresses of machines in your own network, such
+    /// as a container's. **Anyone who listens in that network can read the merchant's login and password, and the payers' cards.** Names
+    /// are compared as a whole. Pages that payers open stay https or loopback.
     ///
     /// ```
     /// use kassa::{Credentials, Gateway, GatewayConfig};
@@ -179,12 +178,12 @@ impl GatewayConfig {
         Self { plain_http_hosts: hosts.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// How the gateway's responses are read.
+    /// The dialect, which defines how the gateway's responses are read.
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
     }
 
-    /// The way to the gateway.
+    /// The route to the gateway.
     pub fn proxy(&self) -> &Proxy {
         &self.proxy
     }
@@ -194,7 +193,7 @@ impl GatewayConfig {
         checked_base_url("base_url", &self.base_url, &self.plain_http_hosts)
     }
 
-    /// The gateway, as the other side of a line.
+    /// The gateway, as the peer of a connection.
     pub(crate) fn peer(&self) -> Result<Peer<'_>, PaymentError> {
         let base_url = self.checked_base_url()?;
         Ok(Peer {
@@ -227,7 +226,7 @@ pub(crate) fn check_time(name: &str, time: Duration) -> Result<(), PaymentError>
 
 impl fmt::Debug for GatewayConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Redaction: a base URL with credentials in it is refused, but only later, and could be printed before that.
+        // Redaction: a base URL with credentials in it is rejected, but only later, and could be printed before that.
         let base_url = self.checked_base_url().map_or_else(|_| "(not usable)".to_owned(), |url| url.to_string());
         f.debug_struct("GatewayConfig")
             .field("base_url", &base_url)
@@ -247,7 +246,7 @@ impl fmt::Debug for GatewayConfig {
 
 // Authentication: the merchant's login and password, for HTTP Basic.
 
-/// The merchant's login and password, as the service's administrator issued them.
+/// The merchant's login and password, as issued by the service's administrator.
 ///
 /// They are never printed, and the core's copy of the password is wiped (zeroized) when the last one is dropped. They
 /// also open the merchant's dashboard, so **they do not belong inside a mobile app**: let a back end create pay-forms
@@ -272,7 +271,7 @@ impl Credentials {
         Self { login: login.into(), password: Secret::new(password) }
     }
 
-    /// Input validation: what is wrong with them, in words for the error.
+    /// Input validation: the problem with them, if any, for the error.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if self.login.is_empty() {
             Some("the login is empty")

@@ -1,4 +1,4 @@
-//! Configuration: where the gateway or the merchant's server is, the client's credentials, and what the responses are called.
+//! Configuration: the address of the gateway or the merchant's server, the credentials, and the dialect of responses.
 
 pub(crate) mod dialect;
 pub(crate) mod endpoint;

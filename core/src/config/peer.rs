@@ -1,4 +1,4 @@
-//! The other side of a line, the payment gateway or the merchant's own server, and how it is reached: its address, and a proxy.
+//! The peer of a connection, the payment gateway or the merchant's own server: its address, and the proxy to it.
 
 use std::{fmt, time::Duration};
 
@@ -6,13 +6,13 @@ use url::{Host, ParseError, Url};
 
 use crate::{error::PaymentError, secret::Secret};
 
-/// What transport needs to know of it.
+/// The peer, as the transport needs it.
 pub(crate) struct Peer<'a> {
-    /// What is made with it, for errors.
+    /// The name of the object that uses it, for errors.
     pub(crate) name: &'static str,
     /// The base address, which ends in a slash.
     pub(crate) base_url: Url,
-    /// Login and password for HTTP Basic authentication, as a header carries them; nothing where each request has its own credentials.
+    /// Login and password for HTTP Basic authentication, in the form of the header; `None` if each request has its own credentials.
     pub(crate) basic_token: Option<Secret>,
     pub(crate) way: &'a Way,
     pub(crate) extra_root_certificates: &'a [String],
@@ -20,7 +20,7 @@ pub(crate) struct Peer<'a> {
     pub(crate) user_agent_suffix: Option<&'a str>,
 }
 
-/// A base address, checked, ending in a slash so that paths can be joined to it. Plain http goes to a loopback address, or to
+/// A base address, checked, ending in a slash so that paths can be joined to it. Plain http is allowed only to a loopback address, or to
 /// one of these hosts.
 pub(crate) fn checked_base_url(field: &str, text: &str, plain_http_hosts: &[String]) -> Result<Url, PaymentError> {
     let wrong = |what: String| Err(PaymentError::misconfigured(format!("{field} {what}")));
@@ -48,7 +48,7 @@ pub(crate) fn checked_base_url(field: &str, text: &str, plain_http_hosts: &[Stri
     Ok(url)
 }
 
-// Allowlist of addresses: TLS everywhere, plain HTTP to this machine alone.
+// Allowlist of addresses: TLS everywhere, plain HTTP only to this machine.
 
 /// True for the only addresses that money, credentials and payers are sent to.
 pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
@@ -59,7 +59,7 @@ pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
     }
 }
 
-/// The same for a text, which may be anything.
+/// The same for an arbitrary text.
 pub(crate) fn is_https_or_loopback_text(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| is_https_or_loopback(&url))
 }
@@ -80,13 +80,13 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-// HTTP proxy: the way to the gateway.
+// HTTP proxy: the route to the gateway.
 
-/// The way to the gateway: direct, or through a proxy.
+/// The route to the gateway: direct, or through a proxy.
 ///
-/// A proxy carries TLS, and sees nothing of what is in it but the gateway's host and port. Plain http, which is for a
-/// gateway on this machine (loopback) or a host that [`GatewayConfig::with_plain_http_hosts`] names, is never sent to a proxy: it
-/// would read card numbers and credentials, and so would everybody on the way to it.
+/// A proxy carries TLS, and sees only the gateway's host and port. Plain http, which is for a gateway on this machine (loopback) or a host
+/// that [`GatewayConfig::with_plain_http_hosts`] names, is never sent to a proxy: the proxy, and anyone on the network path to it, could
+/// read card numbers and credentials.
 ///
 /// [`GatewayConfig::with_plain_http_hosts`]: crate::GatewayConfig::with_plain_http_hosts
 ///
@@ -100,7 +100,7 @@ fn is_loopback(url: &Url) -> bool {
 #[derive(Clone, Default)]
 pub struct Proxy(pub(crate) Way);
 
-/// The ways there are.
+/// The possible routes.
 #[derive(Clone, Default)]
 pub(crate) enum Way {
     #[default]
@@ -115,18 +115,18 @@ impl Proxy {
         Self(Way::Direct)
     }
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http is reached past them.
+    /// The proxies in `HTTPS_PROXY` and similar variables. A gateway with plain http is called directly.
     pub fn environment() -> Self {
         Self(Way::Environment)
     }
 
-    /// A proxy by its http or https URL. The gateway's base URL has to be https: with plain http, making a gateway fails
-    /// as [`PaymentError::Misconfigured`].
+    /// A proxy by its http or https URL. The gateway's base URL must be https: with plain http, creating a gateway
+    /// fails with [`PaymentError::Misconfigured`].
     pub fn url(url: impl Into<String>) -> Self {
         Self(Way::Url(Secret::new(url)))
     }
 
-    /// The way to a gateway: plain http, which never leaves this machine or its network, goes past every proxy.
+    /// The route to a gateway: plain http, which never leaves this machine or its network, bypasses every proxy.
     pub(crate) fn way_to(&self, base_url: &Url) -> Result<&Way, PaymentError> {
         let is_plain = base_url.scheme() != "https";
         match &self.0 {

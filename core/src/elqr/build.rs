@@ -16,10 +16,10 @@ use crate::{
     violation::Rule,
 };
 
-/// What may stand in a fragment as it is, and is never decoded to something else.
+/// Characters that need no encoding in a fragment and are never decoded to something else.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!');
 
-/// The link and the code behind it, or the code alone where there is no link.
+/// The link and the code after it, or only the code if there is no link.
 pub(super) fn text(elqr: &Elqr) -> Result<String, PaymentError> {
     let code = code(elqr)?;
     if elqr.link.is_empty() {
@@ -87,7 +87,7 @@ fn yes_or_no(yes: bool) -> &'static str {
     if yes { YES } else { NO }
 }
 
-/// What the format requires beside what each value must be.
+/// Checks the format's rules about several values.
 fn check(elqr: &Elqr, checks: &mut Checks) {
     if !elqr.checksum_ok {
         let sentence = "is false: the code was damaged or changed, and would get a right checksum";
@@ -141,7 +141,7 @@ impl Written {
         text
     }
 
-    /// Those with the same tag stand in one element, as its sub-tags, until a sub-tag comes again: an element has it once.
+    /// Fields with the same tag form one element, as its sub-tags. A repeated sub-tag begins a new element.
     fn push_fields(&mut self, elqr: &Elqr) {
         for number in FURTHER {
             let (mut inside, mut sub_tags) = (String::new(), Vec::new());
@@ -167,7 +167,7 @@ impl Written {
         }
     }
 
-    /// An element of what was gathered for it, if anything was.
+    /// Adds an element with the collected sub-tags, if any.
     fn push_inside(&mut self, number: &str, inside: &mut String) {
         if !inside.is_empty() {
             push_element(&mut self.text, number, format_args!("tag {number}"), inside, &mut self.checks);
@@ -200,8 +200,8 @@ fn push_element(text: &mut String, number: &str, name: impl fmt::Display, value:
 /// Opens the app of whichever bank the payer has.
 pub(super) const ANY_BANK: &str = "https://pay.payqr.kg/";
 
-/// Name and address. That of any bank comes first, then those that were seen in codes, then those that are known from a
-/// public list alone (`docs/elqr.md`).
+/// Name and address. The link for any bank comes first, then links that were seen in codes, then links that are known
+/// only from a public list (`docs/elqr.md`).
 const BANKS: [(&str, &str); 14] = [
     ("ELQR", ANY_BANK),
     ("MBank", "https://app.mbank.kg/qr/"),

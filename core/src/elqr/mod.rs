@@ -28,21 +28,20 @@ pub enum ElqrKind {
     Dynamic,
 }
 
-/// A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known.
+/// A further field of a code (tags 35 to 39), such as the number of a table; or a field with an unknown tag.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElqrField {
-    /// Where it stands: the tag and the sub-tag, such as `35.00`.
+    /// Its tag and sub-tag, such as `35.00`.
     pub tag: String,
-    /// The whole of it. Of a further field it is `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for
-    /// no.
+    /// The whole text. For a further field it is `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for no.
     pub text: String,
 }
 
 /// A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 ///
-/// The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it.
+/// The text of a code is a link: the part before its `#` opens an app, and the code itself comes after it.
 /// [`parse`](Self::parse) reads a text, [`text`](Self::text) writes one, and [`check`](Self::check) says whether the
 /// code is for the right amount.
 ///
@@ -62,8 +61,8 @@ pub struct ElqrField {
 /// # Ok::<(), kassa::PaymentError>(())
 /// ```
 ///
-/// **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway
-/// answered with, and no others.
+/// **The checksum finds accidental errors, not forgeries**: anyone can make a code with a right checksum. Show only
+/// codes that your gateway returned.
 ///
 /// Source: `docs/elqr.md`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -71,8 +70,8 @@ pub struct ElqrField {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Elqr {
-    /// The link before the `#`; empty where a code had none. It says which app opens: see [`bank_links`](Self::bank_links).
-    /// One of plain http, as gateways for tests have them, is read and never written.
+    /// The link before the `#`; empty if a code has none. It decides which app opens: see [`bank_links`](Self::bank_links). A plain http
+    /// link, as test gateways use, is read and never written.
     pub link: String,
     /// Whether it is for one payment (tag 01).
     pub kind: ElqrKind,
@@ -82,7 +81,7 @@ pub struct Elqr {
     pub service_code: Option<String>,
     /// The payee's number at the provider: a phone number or an account (tag 32.10).
     pub recipient: Option<String>,
-    /// The number of the transaction, for the provider; some write another text here (tag 32.11).
+    /// The number of the transaction, for the provider; some providers write another text here (tag 32.11).
     pub transaction: Option<String>,
     /// Whether the payer may change the amount (tag 32.12).
     pub amount_editable: Option<bool>,
@@ -96,23 +95,24 @@ pub struct Elqr {
     pub comment: Option<String>,
     /// Further fields (tags 35 to 39).
     pub fields: Vec<ElqrField>,
-    /// What the merchant trades in: a merchant category code of ISO 18245 (tag 52).
+    /// The merchant category code (MCC) of ISO 18245 (tag 52).
     pub mcc: String,
     /// The currency by its number in ISO 4217: `417` is the som (tag 53).
     pub currency: String,
-    /// The amount in **tyiyn** (tag 54). Some codes without an amount say 0.
+    /// The amount in **tyiyn** (tag 54). Some codes without an amount have 0.
     pub amount_tyiyn: Option<i64>,
     /// The payee's name, as the payer sees it (tag 59).
     pub payee: String,
-    /// What else a code has, by its tag. It is not written again by [`text`](Self::text).
+    /// All other elements of a code, by tag. [`text`](Self::text) does not write them.
     pub other: Vec<ElqrField>,
-    /// Whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed.
+    /// Whether the checksum matches the text (tag 63). If it is false, the code was damaged or changed.
     pub checksum_ok: bool,
 }
 
 impl Elqr {
-    /// A code with what every code has: the kind, the payee's payment system, the payee's name and what the merchant
-    /// trades in. To be written, it needs a service code or a merchant's number as well, and a dynamic one an amount.
+    /// A code with the values that every code has: the kind, the payee's payment system, the payee's name and the
+    /// merchant category code. To be written, it also needs a service code or a merchant's number, and a dynamic code
+    /// needs an amount.
     pub fn new(kind: ElqrKind, provider: impl Into<String>, payee: impl Into<String>, mcc: impl Into<String>) -> Self {
         Self {
             link: build::ANY_BANK.to_owned(),
@@ -136,13 +136,13 @@ impl Elqr {
         }
     }
 
-    /// Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
+    /// Reads the text of a code: a link with the code after its `#`, percent-encoded or not, or the code alone.
     ///
-    /// A wrong checksum and a foreign currency are read and reported in [`checksum_ok`](Self::checksum_ok) and
-    /// [`currency`](Self::currency): [`check`](Self::check) refuses both.
+    /// A wrong checksum and a foreign currency are not errors. They are reported in [`checksum_ok`](Self::checksum_ok)
+    /// and [`currency`](Self::currency): [`check`](Self::check) rejects both.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the text is no ELQR, or damaged; it names the tag and the rule.
+    /// [`PaymentError::Invalid`] if the text is not an ELQR code, or damaged; it names the tag and the rule.
     pub fn parse(text: &str) -> Result<Self, PaymentError> {
         parse::parse(text).map_err(|sentence| PaymentError::invalid("elqr", Rule::Format, None, &sentence))
     }
@@ -150,17 +150,17 @@ impl Elqr {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Elqr {
-    /// The text of the code, with a checksum of its own: to be drawn with [`QrCode`](crate::QrCode), or opened as a link.
+    /// The text of the code, with a new checksum: to be drawn with [`QrCode`](crate::QrCode), or opened as a link.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with everything that the format does not allow, and for a code with a wrong checksum: a
-    /// damaged one would get a right one.
+    /// [`PaymentError::Invalid`] with every violation of the format, and for a code with a wrong checksum: a damaged
+    /// code would get a right one.
     pub fn text(&self) -> Result<String, PaymentError> {
         build::text(self)
     }
 
-    /// Whether the code is for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
-    /// amount is this one. Where [`amount_editable`](Self::amount_editable) is true, the payer may still pay another one.
+    /// Checks that the code is for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount is this one. If
+    /// [`amount_editable`](Self::amount_editable) is true, the payer may still pay another amount.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] with everything that differs.
@@ -177,17 +177,17 @@ impl Elqr {
         checks.finish()
     }
 
-    /// The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is
-    /// for any bank.
+    /// Links that each open the code in one bank's app, for a phone that shows the code itself. The first is for any
+    /// bank.
     ///
-    /// Some of the addresses are known from public lists alone: `docs/elqr.md` says which.
+    /// Some of the addresses are known only from public lists: `docs/elqr.md` says which.
     ///
     /// # Errors
-    /// As [`text`](Self::text); and [`PaymentError::Invalid`] for a code that has something in [`other`](Self::other), which a
-    /// link would leave out.
+    /// The errors of [`text`](Self::text), and [`PaymentError::Invalid`] for a code with elements in [`other`](Self::other), which a link
+    /// would leave out.
     pub fn bank_links(&self) -> Result<Vec<BankLink>, PaymentError> {
         if let Some(field) = self.other.first() {
-            let sentence = format!("has tag {}, which is not known and would not stand in a link", field.tag);
+            let sentence = format!("has tag {}, which is not known and would be missing in a link", field.tag);
             return Err(PaymentError::invalid("other", Rule::OneOf, None, &sentence));
         }
         let code = build::code(self)?;
@@ -196,8 +196,8 @@ impl Elqr {
 }
 
 impl Elqr {
-    /// The text of a field that could name a payment, by its tag. Nothing where the tag stands there more than once, as 35 to 39
-    /// may: which of two texts counts would decide which payment is queried.
+    /// The text of a field that could identify a payment, by its tag. `None` if the code has the tag more than once, as is possible for 35
+    /// to 39: a wrong choice would query another payment.
     pub(crate) fn field(&self, tag: &str) -> Option<&str> {
         let own = [
             (RECIPIENT, &self.recipient),
@@ -213,7 +213,7 @@ impl Elqr {
         further.next().is_none().then_some(first.text.as_str())
     }
 
-    /// What makes any payment by the code wrong, whatever its amount.
+    /// Checks the rules that do not depend on the amount.
     pub(crate) fn check_text(&self, checks: &mut Checks) {
         if !self.checksum_ok {
             checks.fail("elqr", Rule::Format, None, "has a wrong checksum: it was damaged or changed");
@@ -225,7 +225,7 @@ impl Elqr {
     }
 }
 
-/// Tags whose text the format fixes, or that hold further tags. None of them distinguishes payments.
+/// Tags with a text that the format fixes, or with further tags inside. None of them distinguishes payments.
 const NAMES_NO_PAYMENT: [Tag; 12] = [
     VERSION,
     KIND,
@@ -244,7 +244,7 @@ const NAMES_NO_PAYMENT: [Tag; 12] = [
 /// Tags that name the payee's service, and so have the same text in every code: two payments would share one transaction.
 const SAME_IN_EVERY_CODE: [Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
 
-/// Whether a text is the tag of a field that names the payee as a rule. It may name a payment where a provider uses it so.
+/// Whether a text is the tag of a field that normally names the payee. Some providers use it to identify a payment.
 pub(crate) fn is_of_the_payee(tag: &str) -> bool {
     [RECIPIENT, MERCHANT_ID].iter().any(|known| known.number == tag)
 }
@@ -291,7 +291,7 @@ mod tests;
 pub(super) struct Tag {
     pub(super) number: &'static str,
     pub(super) name: &'static str,
-    /// The two digits that stand in a code: of a sub-tag those behind the point.
+    /// The two digits in a code: for a sub-tag, those after the point.
     pub(super) digits: [u8; 2],
 }
 
@@ -326,7 +326,7 @@ pub(super) const RECIPIENT_EDITABLE: Tag = tag("32.13", "whether the recipient m
 pub(super) const MERCHANT_ID: Tag = tag("33.00", "merchant's number");
 pub(super) const MERCHANT_SERVICE: Tag = tag("33.01", "name of the merchant's service");
 
-/// The tags of further fields, which alone may stand in a code more than once.
+/// The tags of further fields. Only these may occur in a code more than once.
 pub(super) const FURTHER: [&str; 5] = ["35", "36", "37", "38", "39"];
 
 /// The one version there is.

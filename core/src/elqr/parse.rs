@@ -1,4 +1,4 @@
-//! Reading the text of a code. What cannot be read for certain is refused, with the tag and the rule.
+//! Reading the text of a code. Ambiguous text is rejected, with the tag and the rule.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::elqr::{
     is_digits,
 };
 
-/// In bytes: a link as long as a code, and a code with each byte percent-encoded. No text that is written is longer.
+/// In bytes: a link as long as a code, and a code with each byte percent-encoded. Kassa never writes a longer text.
 const LONGEST_TEXT: usize = LONGEST_CODE + 1 + 3 * LONGEST_CODE;
 
-const NOT_ELQR: &str = "is no ELQR code: neither the text nor what stands behind its # begins with 000201";
+const NOT_ELQR: &str = "is not an ELQR code: neither the text nor the part after its # begins with 000201";
 
 pub(super) fn parse(text: &str) -> Result<Elqr, String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("must not be longer than {LONGEST_TEXT} bytes"));
     }
-    // A code alone may hold a # of its own. Links of plain http are those of test gateways on one's own machine.
+    // A code without a link may contain a #. Test gateways on the same machine use plain http links.
     let is_link = |link: &str| link.is_empty() || link.starts_with("https://") || link.starts_with("http://");
     let (link, fragment) = match text.split_once('#') {
         Some((link, fragment)) if is_link(link) => (link, fragment),
@@ -33,10 +33,10 @@ pub(super) fn parse(text: &str) -> Result<Elqr, String> {
     read(link, &code)
 }
 
-/// A code is percent-encoded as a whole, or not at all. One that is not may hold a percent sign of its own, such as
-/// `-10 %`: it is one where the checksum says so.
+/// A code is percent-encoded as a whole, or not at all. An unencoded code may contain a percent sign, such as `-10 %`;
+/// the checksum decides.
 fn decoded(fragment: &str) -> Result<Cow<'_, str>, String> {
-    // An encoded code is damaged before it is decoded, as a rule: the lengths are those of its characters.
+    // Before decoding, an encoded code usually looks damaged, because the lengths count decoded characters.
     if Values::of(fragment, "").is_ok() && read("", fragment).is_ok_and(|code| code.checksum_ok) {
         return Ok(fragment.into());
     }
@@ -126,7 +126,7 @@ fn is_checksum_of(written: &str, code: &str) -> Result<bool, String> {
     Ok(u16::from_str_radix(written, 16) == Ok(u16::from_be_bytes([first, second])))
 }
 
-/// Each has sub-tags inside. Where it has none it is one field, so that nothing is lost.
+/// Each has sub-tags inside. Without sub-tags it is one field, so that nothing is lost.
 fn further_fields(values: &Values<'_>) -> Vec<ElqrField> {
     let mut fields = Vec::new();
     for value in values.all.iter().filter(|value| FURTHER.contains(&value.tag)) {
@@ -147,7 +147,7 @@ struct Value<'a> {
     tag: &'a str,
     digits: [u8; 2],
     value: &'a str,
-    /// Where its tag stands, in bytes.
+    /// The position of its tag, in bytes.
     place: usize,
 }
 
@@ -155,7 +155,7 @@ struct Value<'a> {
 #[derive(Default)]
 struct Values<'a> {
     all: Vec<Value<'a>>,
-    /// What stands before the tags in errors: `32.` inside tag 32.
+    /// The prefix of tags in errors: `32.` inside tag 32.
     parent: &'static str,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Values<'a> {
             let (value, behind) =
                 cut.ok_or_else(|| format!("tag {parent}{tag}: the length must be 01 to 99, and so much must follow"))?;
             if !FURTHER.contains(&tag) && all.iter().any(|earlier| earlier.digits == digits) {
-                return Err(format!("tag {parent}{tag} stands there twice"));
+                return Err(format!("tag {parent}{tag} occurs twice"));
             }
             all.push(Value { tag, digits, value, place });
             rest = behind;
@@ -189,7 +189,7 @@ impl<'a> Values<'a> {
         self.value(tag).ok_or_else(|| format!("{tag} must be there"))
     }
 
-    /// Where the tag stands, which must be the last one.
+    /// The position of the tag, which must be the last one.
     fn last_place(&self, tag: Tag) -> Result<usize, String> {
         self.required(tag)?;
         let last = self.all.last().filter(|value| value.digits == tag.digits);
@@ -217,7 +217,7 @@ fn two_digits(text: &str) -> Option<(&str, [u8; 2], &str)> {
     bytes.iter().all(u8::is_ascii_digit).then_some((digits, bytes, rest))
 }
 
-/// The first UTF-16 code units of a text and what follows; nothing where it has fewer, or where a character would be cut.
+/// The first `length` UTF-16 code units of a text and the rest; `None` if it has fewer, or if a character would be cut.
 fn cut(text: &str, length: usize) -> Option<(&str, &str)> {
     let mut left = length;
     for (place, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! The fake gateway's books: its payments, what is planned for them, the faults that wait, and what a test sees of them.
+//! The fake gateway's ledger: its payments, their planned outcomes, the queued faults, and the part that a test sees.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -22,13 +22,13 @@ pub(super) struct Books {
     pub(super) faults: VecDeque<FakeFault>,
 }
 
-/// A payment with what the gateway knows of it beside.
+/// A payment, and the gateway's data that a test does not see.
 pub(super) struct Entry {
     pub(super) payment: FakePayment,
     pub(super) provider: Option<Provider>,
     pub(super) requisite: Option<String>,
     pub(super) return_url: Option<String>,
-    /// The end that is planned, and when.
+    /// The planned final status, and its time.
     due: Option<(Duration, PaymentStatus)>,
 }
 
@@ -48,12 +48,12 @@ impl Books {
             FakePlan::Charge { after } => Some((now.saturating_add(after), PaymentStatus::Charged)),
             FakePlan::Reject { after } => Some((now.saturating_add(after), PaymentStatus::Rejected)),
         };
-        // A payment with a password ends by its confirmation, not by itself.
+        // A payment with a one-time password or PIN ends by its confirmation, not at a planned time.
         let due = due.filter(|_| !matches!(entry.payment.kind, PaymentKind::Mbank | PaymentKind::Megapay));
         self.entries.push(Entry { due, ..entry });
     }
 
-    /// What was planned up to now happens.
+    /// Applies the outcomes that are due by now.
     pub(super) fn catch_up(&mut self, now: Duration) {
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if let Some((_, end)) = entry.due.take_if(|(when, _)| *when <= now) {
@@ -62,7 +62,7 @@ impl Books {
         }
     }
 
-    /// The payment that any of its numbers, its page or its code names.
+    /// Finds a payment by any of its numbers, its page or its code.
     pub(super) fn find(&mut self, key: &str) -> Result<(usize, &mut Entry), PaymentError> {
         let found = self.entries.iter_mut().enumerate().find(|(_, entry)| entry.payment.is_named(key));
         found
@@ -115,7 +115,7 @@ impl Entry {
         Self { payment, provider: None, requisite: None, return_url: None, due: None }
     }
 
-    /// On a pay-form the payer has now chosen how to pay, and the payment gets its number.
+    /// On a pay-form the payer has now chosen a method, and the payment gets its number.
     pub(super) fn complete(&mut self, number: usize, end: PaymentStatus) {
         if self.payment.kind == PaymentKind::PayForm {
             self.payment.order_number = Some(format!("form-order-{number}"));
@@ -140,7 +140,7 @@ impl Entry {
         FakeNotification { callback: body.finish(), return_url: self.way_back(number) }
     }
 
-    /// Only who paid is sent back (`docs/interface.md#return-redirect`).
+    /// Only a payer who paid is redirected (`docs/interface.md#return-redirect`).
     fn way_back(&self, number: Option<&String>) -> Option<String> {
         let url = self.return_url.as_ref().filter(|_| self.payment.status == PaymentStatus::Charged)?;
         let query = form_urlencoded::Serializer::new(String::new())
@@ -173,62 +173,62 @@ fn moment(passed: Duration) -> String {
     format!("{}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}", date.year(), date.day())
 }
 
-// What a test sees of the fake gateway's books, and what it can request of it.
+// The part of the fake gateway's ledger that a test sees, and the faults and plans that it can request.
 
-/// A payment in the books of a [`FakeGateway`](crate::FakeGateway).
+/// A payment in the ledger of a [`FakeGateway`](crate::FakeGateway).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FakePayment {
-    /// What kind of payment it is.
+    /// The kind of payment.
     pub kind: PaymentKind,
-    /// The merchant's order number; for a pay-form the one that the payment got when its payer acted.
+    /// The merchant's order number; for a pay-form the number that the payment gets when its payer acts.
     pub order_number: Option<String>,
     /// The gateway's own number, for cards.
     pub gateway_number: Option<String>,
     /// The identifier of a QR transaction.
     pub transaction_id: Option<String>,
-    /// The amount in units of the currency (for KGS: som); nothing for a QR code of an open amount.
+    /// The amount in units of the currency (for KGS: som); `None` for a QR code of an open amount.
     pub amount: Option<Decimal>,
     /// The currency's three letters.
     pub currency: String,
-    /// Where the payment stands.
+    /// The status of the payment.
     pub status: PaymentStatus,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     pub page_url: Option<String>,
     /// The text of the QR code.
     pub qr_text: Option<String>,
-    /// Where callbacks about it would go. The fake gateway sends none: it hands them to the test.
+    /// The URL for callbacks about it. The fake gateway sends none: it returns them to the test.
     pub callback_url: Option<String>,
 }
 
-/// What the gateway reports about a payment that its payer has just made or declined, for a test to hand to the code that
-/// takes callbacks and returns.
+/// The gateway's notifications about a payment that its payer has just made or declined. A test passes them to the code that handles
+/// callbacks and returns.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FakeNotification {
     /// The body of the callback (webhook), for [`Callback::parse`](crate::Callback::parse).
     pub callback: String,
-    /// Where the payer's browser would come back to, for [`ReturnRedirect::parse`](crate::ReturnRedirect::parse); only
-    /// after a payment, and where there is an address to return to.
+    /// The URL that the payer's browser would return to, for [`ReturnRedirect::parse`](crate::ReturnRedirect::parse);
+    /// only after a payment, and if there is a return URL.
     pub return_url: Option<String>,
 }
 
-/// The outcome of new payments, unless a test decides it.
+/// The outcome of new payments, unless the test decides it.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FakePlan {
-    /// They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation.
+    /// They stay pending until the test acts as the payer. A mobile-bank payment is paid by its confirmation.
     #[default]
     StayPending,
-    /// Their payers pay, after that time on the fake gateway's clock.
+    /// Their payers pay after this time on the fake gateway's clock.
     Charge {
         /// The time from the creation.
         after: Duration,
     },
-    /// Their payers decline, after that time on the fake gateway's clock.
+    /// Their payers decline after this time on the fake gateway's clock.
     Reject {
         /// The time from the creation.
         after: Duration,
@@ -242,27 +242,27 @@ pub enum FakePlan {
 pub enum FakeFault {
     /// No connection is made: [`PaymentError::Unavailable`](crate::PaymentError::Unavailable).
     NoConnection,
-    /// The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown
-    /// all the same.
+    /// The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is still
+    /// unknown.
     RequestLost,
-    /// The gateway carries the request out, and the connection breaks before its answer arrives: a payment **was** made,
-    /// and its outcome is unknown.
+    /// The gateway processes the request, and the connection breaks before the response arrives: a payment **was**
+    /// made, and its outcome is unknown.
     ResponseLost,
-    /// The gateway carries the request out, and never answers: as [`ResponseLost`](Self::ResponseLost), when the call's
-    /// deadline has passed.
+    /// The gateway processes the request, and never responds: as [`ResponseLost`](Self::ResponseLost), after the call's
+    /// deadline.
     NoResponse,
-    /// The gateway refuses, with this code and these words: [`PaymentError::Refused`](crate::PaymentError::Refused).
+    /// The gateway refuses, with this code and this message: [`PaymentError::Refused`](crate::PaymentError::Refused).
     Refused {
         /// The code.
         code: String,
-        /// The words.
+        /// The message.
         reason: String,
     },
     /// The gateway does not accept the credentials: [`PaymentError::Unauthorized`](crate::PaymentError::Unauthorized).
     Unauthorized,
     /// The gateway is broken and does nothing (HTTP 500): a payment's outcome is unknown, anything else unavailable.
     ServerError,
-    /// The gateway takes no more requests now (HTTP 429):
+    /// The gateway rejects requests because of its rate limit (HTTP 429):
     /// [`PaymentError::Unavailable`](crate::PaymentError::Unavailable) with `retry_after`.
     TooManyRequests {
         /// When to retry.

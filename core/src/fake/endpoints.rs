@@ -1,5 +1,5 @@
-//! The fake gateway's endpoints (`docs/interface.md#endpoints`): each request is carried out on the books. It checks no
-//! field: what reaches it has passed the rules of the core.
+//! The fake gateway's endpoints (`docs/interface.md#endpoints`): each request is applied to the ledger. It checks no
+//! field: requests have passed the rules of the core.
 
 use rust_decimal::Decimal;
 
@@ -28,7 +28,7 @@ use crate::{
 /// The one-time password of every payer, and the PIN of every wallet.
 pub(super) const OTP: &str = "123456";
 
-/// Of the amount, for the payer: two percent.
+/// The payer's commission: two percent of the amount.
 const COMMISSION: Decimal = Decimal::from_parts(2, 0, 0, false, 2);
 
 /// In seconds.
@@ -40,7 +40,7 @@ impl State {
         let mut books = self.books();
         books.catch_up(now);
         let fields = Fields::of(request);
-        // By the path alone: no two endpoints have the same one.
+        // By the path alone: no two endpoints have the same path.
         match &*request.path {
             path if path == card_payment::ENDPOINT.path => books.make_card_payment(&fields, now),
             path if path == mbank_payment::ENDPOINT.path => books.make_mbank_payment(&fields, now),
@@ -167,7 +167,7 @@ impl Books {
         created(Object::default().text("payFormUrl", &page_url))
     }
 
-    /// The text of the code, and its transaction.
+    /// The text of the code, and its transaction id.
     fn make_qr(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> (String, String) {
         let sum = fields.text("sum").and_then(|sum| sum.parse().ok());
         let mut entry = Entry::open(PaymentKind::Qr, sum.map(tyiyn_to_som));
@@ -189,7 +189,7 @@ impl Books {
     }
 }
 
-/// What responses say about every payment.
+/// The fields that responses have for every payment.
 fn numbered(entry: &Entry) -> Object {
     let payment = &entry.payment;
     let data = Object::default().optional("orderNumber", payment.order_number.as_deref());

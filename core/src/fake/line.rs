@@ -1,4 +1,4 @@
-//! The line to the fake gateway: the transport's seam, with no socket behind it, and a virtual clock.
+//! The transport of the fake gateway, without a socket, and its virtual clock.
 
 use std::{
     future::poll_fn,
@@ -16,7 +16,7 @@ use crate::{
     transport::{Boxed, Failure, Request, Transport, after, runtime},
 };
 
-/// Tasks run on Kassa's own threads or the caller's, as they do over the network, so that a caller may come from any executor.
+/// Tasks run on Kassa's own threads or the caller's, as they do over the network, so that a caller can use any executor.
 pub(super) struct Line {
     state: Arc<State>,
     runtime: Handle,
@@ -150,8 +150,8 @@ impl Clock {
         self.change(|hands| hands.is_stopped = false);
     }
 
-    /// Waits for a moment: as long as a stopped clock takes to get there, else no time at all, because a running one is
-    /// set to that moment. Others on the same executor have their turn before.
+    /// Waits for a moment. A stopped clock must first be moved there; a running clock jumps to that moment, so the wait
+    /// takes no time. Other tasks on the same executor run first.
     pub(super) async fn until(&self, moment: Instant) {
         let wanted = moment.saturating_duration_since(self.start);
         loop {
@@ -175,14 +175,14 @@ impl Clock {
         self.moved.notify_waiters();
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// The data behind the lock is consistent after every step, so a poisoned lock is ignored.
     fn hands(&self) -> MutexGuard<'_, Hands> {
         self.hands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets others on the same executor have their turn. Tokio's own would have the runtime wake it, which does not happen where
-/// the runtime's thread is blocked by whoever waits here.
+/// Lets other tasks on the same executor run. Tokio's own `yield_now` needs the runtime to wake it, which does not happen if the caller
+/// blocks the runtime's thread.
 async fn give_way() {
     let mut has_waited = false;
     poll_fn(|cx| {

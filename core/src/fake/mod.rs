@@ -1,8 +1,8 @@
 //! A gateway in memory (test double, fake), so that users test their own code without a socket: the same [`Gateway`]
-//! with all its rules, outcomes and verdicts, and the gateway's side played behind its transport, on a virtual clock.
+//! with all its rules, outcomes and verdicts, and a simulated gateway behind its transport, on a virtual clock.
 //!
-//! It is small, and always well-behaved unless a test injects a fault. To build a checkout against real pages, callbacks
-//! and faults, there is the sandbox.
+//! It is small, and behaves well unless a test injects a fault. To build a checkout against real pages, callbacks and
+//! faults, use the sandbox.
 
 pub(crate) mod books;
 mod endpoints;
@@ -31,16 +31,15 @@ use crate::{
 /// Amounts of QR payments are in som here, so that they differ from a pay-form's (`docs/dialect.md`).
 const DIALECT: &str = r#"{ "qr_amount_unit": "som", "megapay": { "check_method": "POST" } }"#;
 
-/// A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the
-/// test says.
+/// A gateway in memory for tests of **your own** code: nothing is sent, waits take no time, and the test decides what
+/// happens.
 ///
-/// [`gateway`](Self::gateway) is a [`Gateway`] like any other, with the same rules, errors and verdicts; the other methods
-/// are the payer's side, and what goes wrong. Payments are named by what the code under test knows of them: an order
-/// number, a gateway's number, a transaction, a page's address or a QR code's text.
+/// [`gateway`](Self::gateway) is a [`Gateway`] like any other, with the same rules, errors and verdicts; the other methods are the payer's
+/// side, and faults. Methods find a payment by any identifier that the code under test knows: an order number, a gateway number, a
+/// transaction id, a page's URL or a QR code's text.
 ///
-/// **The clock** is virtual. While it runs, every wait ends at once: a watch of 20 minutes ends at
-/// once. A test that wants to see the time between stops it ([`stop_clock`](Self::stop_clock)) and moves it
-/// ([`advance`](Self::advance)).
+/// **The clock** is virtual. While it runs, every wait ends at once, also a watch of 20 minutes. To test the time
+/// between, stop the clock ([`stop_clock`](Self::stop_clock)) and move it ([`advance`](Self::advance)).
 ///
 /// ```
 /// use kassa::{FakeFault, FakeGateway, MbankPayment, PaymentError, PollPolicy, Verdict};
@@ -75,7 +74,7 @@ struct State {
 }
 
 impl State {
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// The data behind the lock is consistent after every step, so a poisoned lock is ignored.
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,16 +82,16 @@ impl State {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl FakeGateway {
-    /// A fake gateway without payments, whose clock runs.
+    /// A fake gateway without payments and with a running clock.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where Kassa's threads cannot be started.
+    /// [`PaymentError::Misconfigured`] if Kassa's threads cannot be started.
     #[cfg_attr(feature = "uniffi", uniffi::constructor)]
     pub fn new() -> Result<Self, PaymentError> {
         let state = Arc::new(State { clock: Clock::new(), books: Mutex::default() });
         let mut config = GatewayConfig::new("https://fake.example", Credentials::basic("fake", "fake"));
         config.dialect = Dialect::from_json(DIALECT)?.into();
-        // One fault strikes one call, and not the first of its attempts.
+        // A fault affects a whole call, not only its first attempt.
         config.query_retries = 0;
         let gateway = Gateway::over(Arc::new(Line::to(state.clone())?), config)?;
         Ok(Self { state, gateway })
@@ -110,11 +109,11 @@ impl FakeGateway {
         books.entries.iter().map(|entry| entry.payment.clone()).collect()
     }
 
-    /// The payer pays. `payment` is one of its numbers, the address of its page, or the text of its code. The answer is
-    /// what the gateway would send to the merchant, for a test to hand on.
+    /// The payer pays. `payment` is one of its numbers, the URL of its page, or the text of its code. Returns the
+    /// notifications that the gateway would send to the merchant, for the test to pass on.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no such payment, or it is final.
+    /// [`PaymentError::Invalid`] if there is no such payment, or it is final.
     pub fn charge(&self, payment: &str) -> Result<FakeNotification, PaymentError> {
         self.decide(payment, PaymentStatus::Charged)
     }
@@ -122,7 +121,7 @@ impl FakeGateway {
     /// The payer declines, or the bank does. `payment` is named as in [`charge`](Self::charge).
     ///
     /// # Errors
-    /// As for [`charge`](Self::charge).
+    /// The errors of [`charge`](Self::charge).
     pub fn reject(&self, payment: &str) -> Result<FakeNotification, PaymentError> {
         self.decide(payment, PaymentStatus::Rejected)
     }
@@ -132,12 +131,12 @@ impl FakeGateway {
         self.state.books().plan = plan;
     }
 
-    /// Lets one call go wrong: the next one, or the one after those that were given before.
+    /// Injects a fault into one call: the next one, or the one after the faults that are already queued.
     pub fn fail_next(&self, fault: FakeFault) {
         self.state.books().faults.push_back(fault);
     }
 
-    /// The one-time password of every payer, and the PIN of every MegaPay wallet: with it a payment is confirmed and charged.
+    /// The one-time password of every payer, and the PIN of every MegaPay wallet: it confirms and charges a payment.
     pub fn otp(&self) -> String {
         endpoints::OTP.to_owned()
     }
@@ -152,7 +151,7 @@ impl FakeGateway {
         self.state.clock.advance(by);
     }
 
-    /// Stops the clock: from now on time passes by [`advance`](Self::advance) alone.
+    /// Stops the clock: from now on only [`advance`](Self::advance) moves it.
     pub fn stop_clock(&self) {
         self.state.clock.stop();
     }

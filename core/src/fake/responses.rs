@@ -1,5 +1,4 @@
-//! The bytes that a gateway in memory answers with, in the envelope that the interface shows
-//! (`docs/interface.md#envelope`).
+//! The response bytes of a gateway in memory, in the envelope that the interface shows (`docs/interface.md#envelope`).
 
 use std::fmt::Write;
 
@@ -17,7 +16,7 @@ impl Object {
     /// A member that is JSON already: a number, an object.
     pub(crate) fn json(mut self, name: &str, json: &str) -> Self {
         let comma = if self.0.is_empty() { "" } else { "," };
-        // Writing into a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.0, "{comma}{}:{json}", quoted(name));
         self
     }
@@ -34,7 +33,7 @@ impl Object {
     }
 }
 
-/// Texts always serialize.
+/// Strings always serialize.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Calls that take time, for other languages: each goes in as one message ([`AsyncCall`]) and comes back as one
-//! ([`Completion`]), both in the serialization that UniFFI generates for their types. No future crosses the border. Who
-//! waits for a call, and how, is decided in `bindings/native`.
+//! Calls that take time, for other languages: each goes in as one message ([`AsyncCall`]), and its completion comes
+//! back as one ([`Completion`]), both in the serialization that UniFFI generates for their types. No future crosses the
+//! boundary. `bindings/native` decides how callers wait.
 //!
 //! Why: `docs/adr/0002-runtime-and-boundary.md`.
 
@@ -28,10 +28,10 @@ use crate::{
     transport::runtime,
 };
 
-/// A call with its arguments. The value that it is answered with is the return type of the method that it is named after.
+/// A call with its arguments. Its answer has the return type of the method that it is named after.
 ///
-/// Objects come before all other values, also within records. A value that is refused ends the reading, and only what was read before it is
-/// dropped: a handle behind it would hold its object, such as a card, for ever. The generator of Python's tables checks the order.
+/// Objects come before all other values, also within records. A rejected value ends the reading, and only values before it are dropped: a
+/// handle after it would hold its object, such as a card, forever. The generator of Python's tables checks the order.
 #[derive(uniffi::Enum)]
 #[expect(missing_docs, reason = "each field is the argument of that name")]
 pub enum AsyncCall {
@@ -81,19 +81,19 @@ pub enum AsyncCall {
     PayByMegapay { gateway: Arc<Gateway>, payment: MegapayPayment, pin: String },
 }
 
-/// A call that is under way.
+/// A running call.
 pub type Running = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
-/// What to do where nobody receives a completion.
+/// The action if no caller receives a completion.
 pub type Untaken = Box<dyn FnOnce() + Send>;
 
 /// The end of a call.
 pub struct Completion {
     /// How it ended.
     pub code: CompletionCode,
-    /// The answer; the error; or, for a defect, a text.
+    /// The answer, the error, or, for a defect, a text.
     pub value: Vec<u8>,
-    /// What to do where nobody receives it: what comes once, such as a report, is given back then.
+    /// The action if no caller receives it: a result that comes only once, such as a report, is returned to its source.
     pub untaken: Option<Untaken>,
 }
 
@@ -110,14 +110,14 @@ pub enum CompletionCode {
 }
 
 impl AsyncCall {
-    /// Reads a call; where that is not possible, the call ends with the reason.
+    /// Reads a call. If that is not possible, the call ends with the reason.
     pub fn read(mut message: &[u8]) -> Result<Self, Completion> {
-        // UniFFI's reading may panic, which would end the process at the border: for a time span that is too long, for one.
+        // UniFFI's reading may panic, for example on a time span that is too long, which would end the process at the boundary.
         let read = catch_unwind(AssertUnwindSafe(|| <Self as Lift<UniFfiTag>>::try_read(&mut message)));
         match read.map_err(|panic| Completion::panicked(&*panic))? {
             Ok(call) if message.is_empty() => Ok(call),
             Ok(_) => Err(Completion::defect("a call goes on where it should end")),
-            // A value that only another language can make, such as an amount that is no number.
+            // A value that only another language can create, such as an amount that is not a number.
             Err(reason) => Err(match reason.downcast::<PaymentError>() {
                 Ok(error) => Completion::error(error),
                 Err(reason) => Completion::defect(&reason.to_string()),
@@ -125,7 +125,7 @@ impl AsyncCall {
         }
     }
 
-    /// True for a query. Giving one up loses nothing, so the thread that waits for it may drive the network.
+    /// True for a query. Abandoning one loses nothing, so the waiting thread may drive the network.
     pub fn is_query(&self) -> bool {
         use AsyncCall::{Check, PaymentStatus, ProviderStatus, QrStatus, VerifyCallback, VerifyReturn};
         matches!(
@@ -139,8 +139,8 @@ impl AsyncCall {
         )
     }
 
-    /// Begins the call. A gateway is closed from here on, also where the wait for its payments is given up, and a checkout knows
-    /// that its token will be renewed.
+    /// Begins the call. From here on a gateway is closed, even if the wait for its payments is abandoned, and a checkout knows that its
+    /// token will be renewed.
     pub fn begin(self) -> Running {
         let begins_at_once =
             matches!(self, Self::Close { .. } | Self::CloseWithin { .. } | Self::CheckoutTokenWanted { .. });
@@ -228,7 +228,7 @@ fn result<T: Lower<UniFfiTag>>(result: Result<T, PaymentError>) -> Completion {
     result.map_or_else(Completion::error, Completion::answer)
 }
 
-/// The end of a call that moves money. If nobody receives it, that is logged, as where the caller gave up before the response.
+/// The completion of a call that moves money. If no caller receives it, that is logged, as if the caller had given up before the response.
 fn paid<O: Operation, T: Lower<UniFfiTag>>(order: Option<Arc<str>>, result: Result<T, PaymentError>) -> Completion {
     use PaymentError::{OutcomeUnknown, Refused};
     let was_sent = matches!(result, Ok(_) | Err(OutcomeUnknown { .. } | Refused { .. }));
@@ -237,7 +237,7 @@ fn paid<O: Operation, T: Lower<UniFfiTag>>(order: Option<Arc<str>>, result: Resu
 }
 
 impl Completion {
-    /// One with nothing to give back.
+    /// A completion without an action if no caller receives it.
     pub fn new(code: CompletionCode, value: Vec<u8>) -> Self {
         Self { code, value, untaken: None }
     }
@@ -246,7 +246,7 @@ impl Completion {
         Self { untaken: untaken.map(|untaken| Box::new(untaken) as _), ..self }
     }
 
-    /// Nobody comes to take it.
+    /// Runs the action of a completion that no caller receives.
     pub fn give_back(self) {
         if let Some(untaken) = self.untaken {
             untaken();
@@ -278,7 +278,7 @@ fn written<T: Lower<UniFfiTag>>(value: T) -> Vec<u8> {
     bytes
 }
 
-/// Runs a call on Kassa's own threads. Where there can be none, the call ends with the reason.
+/// Runs a call on Kassa's own threads. If they cannot be started, the call ends with the reason.
 pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<(), Completion> {
     let runtime = runtime::handle().map_err(Completion::error)?;
     runtime.spawn(work);

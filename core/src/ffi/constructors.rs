@@ -7,7 +7,7 @@ use crate::{
 
 #[uniffi::export]
 impl Gateway {
-    /// Makes a gateway from its configuration. Nothing is sent.
+    /// Creates a gateway from its configuration. Nothing is sent.
     #[uniffi::constructor(name = "new")]
     fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
         Self::new(config)
@@ -24,7 +24,7 @@ impl Card {
     }
 }
 
-/// Texts are owned, and so wiped, when they have been read.
+/// Strings are owned, and so wiped after they are read.
 #[uniffi::export]
 impl CardInput {
     /// An empty form.
@@ -33,25 +33,25 @@ impl CardInput {
         Self::new()
     }
 
-    /// The same with this number: what stands in the whole field.
+    /// Returns a copy with this number: the whole text of the field.
     #[uniffi::method(name = "with_number")]
     fn and_number(&self, typed: String) -> Self {
         self.with_number(typed)
     }
 
-    /// The same with this expiry, month first.
+    /// Returns a copy with this expiry, month first.
     #[uniffi::method(name = "with_expiry")]
     fn and_expiry(&self, typed: String) -> Self {
         self.with_expiry(typed)
     }
 
-    /// The same with this security code.
+    /// Returns a copy with this security code.
     #[uniffi::method(name = "with_cvc")]
     fn and_cvc(&self, typed: String) -> Self {
         self.with_cvc(typed)
     }
 
-    /// The same with this holder's name, as it is.
+    /// Returns a copy with this holder's name, unchanged.
     #[uniffi::method(name = "with_holder_name")]
     fn and_holder_name(&self, typed: String) -> Self {
         self.with_holder_name(typed)
@@ -84,7 +84,7 @@ impl CardInput {
 
 #[uniffi::export]
 impl Checkout {
-    /// Opens a checkout of the merchant's server by a client token, and begins to follow it.
+    /// Opens a checkout of the merchant's server with a client token, and begins to poll it.
     #[uniffi::constructor(name = "open")]
     fn by_texts(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
         Self::open_with(server_url, client_token, settings)
@@ -102,7 +102,7 @@ impl Credentials {
 
 #[uniffi::export]
 impl CallbackKey {
-    /// A key by its secret: 32 bytes or more that nobody can guess.
+    /// A key from its secret: 32 or more unguessable bytes.
     #[uniffi::constructor(name = "new")]
     fn by_secret(secret: &str) -> Result<Self, PaymentError> {
         Self::new(secret)
@@ -117,7 +117,7 @@ impl Proxy {
         Self::direct()
     }
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
+    /// The proxies in `HTTPS_PROXY` and similar variables.
     #[uniffi::constructor(name = "environment")]
     fn by_environment() -> Self {
         Self::environment()
@@ -138,15 +138,15 @@ impl Dialect {
         Self::default()
     }
 
-    /// Reads the JSON form. What it does not name stays as in its `base`, which is the default unless it names another known
+    /// Reads the JSON form. Settings that it does not name stay as in its `base`, which is the default unless it names another known
     /// dialect.
     #[uniffi::constructor(name = "from_json")]
     fn by_json(text: &str) -> Result<Self, PaymentError> {
         Self::from_json(text)
     }
 
-    /// A known dialect, by its exact name: `interface` is the default, and `finipay` what the public pages of the gateway FINIPAY
-    /// show. Nobody could try it against the live service.
+    /// A known dialect, by its exact name: `interface` is the default, and `finipay` follows the public pages of the gateway FINIPAY. It
+    /// was not tested against the live service.
     #[uniffi::constructor(name = "named")]
     fn by_name(name: &str) -> Result<Self, PaymentError> {
         Self::named(name)

@@ -1,11 +1,11 @@
-//! The journal for other languages: owned arguments, and what is unfinished in pages, as each crossing of the border costs
-//! about as much as reading an entry.
+//! The journal for other languages: owned arguments, and unfinished entries in pages, because each crossing of the boundary costs about as
+//! much as reading an entry.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Gateway, Journal, PaymentError, Unfinished, UnfinishedEntries};
 
-/// How many entries cross the border at once.
+/// How many entries cross the boundary at once.
 const PAGE: usize = 128;
 
 /// The unfinished entries of a journal, in pages, the oldest first. It blocks its thread while it reads the disk.
@@ -16,7 +16,7 @@ pub struct UnfinishedPages {
 
 struct State {
     entries: UnfinishedEntries,
-    /// What comes after the page that was handed on.
+    /// The error to return after the page that was returned.
     failure: Option<PaymentError>,
 }
 
@@ -28,10 +28,10 @@ impl UnfinishedPages {
 
 #[uniffi::export]
 impl UnfinishedPages {
-    /// The next ones; none after the last one.
+    /// The next entries; empty after the last one.
     ///
     /// # Errors
-    /// [`PaymentError::Unavailable`] where the journal cannot be read. What was read before that is handed on first.
+    /// [`PaymentError::Unavailable`] if the journal cannot be read. Entries that were read before are returned first.
     fn next_page(&self) -> Result<Vec<Unfinished>, PaymentError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failure) = state.failure.take() {
@@ -54,16 +54,16 @@ impl UnfinishedPages {
 
 #[uniffi::export]
 impl Journal {
-    /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
+    /// Opens the journal in a folder, which it creates if needed, and removes entries that were finished more than 90 days ago.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the folder cannot be made, read or written.
+    /// [`PaymentError::Misconfigured`] if the folder cannot be created, read or written.
     #[uniffi::constructor(name = "open")]
     fn in_folder(folder: &str) -> Result<Self, PaymentError> {
         Self::open(folder)
     }
 
-    /// All unfinished entries, in pages. See `unfinished`, which is made of it.
+    /// All unfinished entries, in pages. `unfinished` is built on it.
     fn unfinished_pages(&self) -> Arc<UnfinishedPages> {
         UnfinishedPages::of(self.unfinished())
     }
@@ -71,34 +71,33 @@ impl Journal {
 
 #[uniffi::export]
 impl Gateway {
-    /// The same gateway with a journal: what it sends from now on is written down first. See [`Journal`].
+    /// The same gateway with a journal: it records every payment before sending it. See [`Journal`].
     #[uniffi::method(name = "with_journal")]
     fn and_journal(&self, journal: &Journal) -> Self {
         self.with_journal(journal.clone())
     }
 
-    /// The same gateway, which writes this note into the journal's entries of the payments that it makes: the
-    /// user's own order, for example, so that after a crash it is known what each payment is for. It costs next to
-    /// nothing, so it can be made for one call.
+    /// The same gateway with a note, which it adds to the journal entries of its payments: your own order number, for
+    /// example, so that you know after a crash what each payment is for. It is cheap enough to create for one call.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] for a note of more than 256 characters,
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters, [`PaymentError::Misconfigured`] if the gateway
+    /// has no journal.
     #[uniffi::method(name = "with_note")]
     fn and_note(&self, note: &str) -> Result<Self, PaymentError> {
         self.with_note(note)
     }
 
-    /// The gateway's journal, where it has one.
+    /// The gateway's journal, if it has one.
     #[uniffi::method(name = "journal")]
     fn its_journal(&self) -> Option<Arc<Journal>> {
         self.journal().cloned().map(Arc::new)
     }
 
-    /// The unfinished entries of the gateway's journal, in pages. See `unfinished`, which is made of it.
+    /// The unfinished entries of the gateway's journal, in pages. `unfinished` is built on it.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    /// [`PaymentError::Misconfigured`] if the gateway has no journal.
     fn unfinished_pages(&self) -> Result<Arc<UnfinishedPages>, PaymentError> {
         self.unfinished().map(UnfinishedPages::of)
     }

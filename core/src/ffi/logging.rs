@@ -1,5 +1,4 @@
-//! Logging: hands the core's events to the logging of another language, to a sink as they come, or later when they are
-//! requested.
+//! Logging: passes the core's events to the logging of another language, to a sink at once, or later on request.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,12 +17,12 @@ use crate::{
     transport::runtime::PerProcess,
 };
 
-/// How much an event matters.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
 pub enum LogLevel {
     /// Something failed.
     Error,
-    /// Something did not go as it should, such as a response that did not come.
+    /// Something did not go as expected, such as a missing response.
     Warning,
     /// Something worth knowing.
     Info,
@@ -31,31 +30,31 @@ pub enum LogLevel {
     Debug,
 }
 
-/// One event, in one line. There is no secret and no body in it.
+/// One event, in one line. It contains neither secrets nor bodies.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct LogEvent {
-    /// How much it matters.
+    /// Its severity.
     pub level: LogLevel,
     /// What happened, with its details as `name=value`.
     pub text: String,
 }
 
-/// An event that was kept, with its call, the moment at which it happened and its details one by one.
+/// A stored event, with its call, its time and its details one by one.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct KeptLogEvent {
     /// The event.
     pub event: LogEvent,
-    /// The number of the call that it is of, as given by whoever runs the call; 0 where it has none.
+    /// The number of its call, as given by the caller; 0 if it has none.
     pub call: u64,
     /// When it happened.
     pub at: SystemTime,
-    /// Its details that are texts, by their names.
+    /// Its details that are strings, by name.
     pub fields: HashMap<String, String>,
-    /// Its details that are numbers, by their names.
+    /// Its details that are numbers, by name.
     pub numbers: HashMap<String, u64>,
 }
 
-/// A request to the gateway that has ended, with the number of the call that made it; 0 where it has none.
+/// A completed request to the gateway, with the number of its call; 0 if it has none.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct KeptCall {
     /// The number of the call.
@@ -64,40 +63,40 @@ pub struct KeptCall {
     pub completed: CompletedCall,
 }
 
-/// What was kept of some calls.
+/// The stored events and records of some calls.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct TakenLogEvents {
-    /// The events, one call's after another's, and of each call the oldest first.
+    /// The events, grouped by call, and the oldest of each call first.
     pub events: Vec<KeptLogEvent>,
-    /// The requests to the gateway that have ended, in the same order.
+    /// The completed requests to the gateway, in the same order.
     pub completed: Vec<KeptCall>,
-    /// Those of the calls that have ended of which more events may come: a payment goes on without its caller.
+    /// The ended calls that may still have more events: a payment continues without its caller.
     pub under_way: Vec<u64>,
 }
 
-/// Takes the events. It is called on a thread of Kassa's own, one event after the other; no call waits for it, and what
-/// it throws reaches none. Where it is too slow for a thousand events, further ones are dropped.
+/// Receives the events. It is called on one of Kassa's own threads, one event after the other. No call waits for it,
+/// and its exceptions reach no call. If it is a thousand events behind, further ones are dropped.
 #[uniffi::export(with_foreign)]
 pub trait LogSink: Send + Sync {
-    /// Takes one event.
+    /// Receives one event.
     fn log(&self, event: LogEvent);
 }
 
 static SINK: RwLock<Option<Arc<dyn LogSink>>> = RwLock::new(None);
 
-/// Sends all events to a sink from now on; to none where there is none. Nothing is logged until this is called.
+/// Sends all further events to this sink, or to none if it is absent. Nothing is logged until this is called.
 #[uniffi::export]
 fn set_log_sink(sink: Option<Arc<dyn LogSink>>) {
     *SINK.write().unwrap_or_else(PoisonError::into_inner) = sink;
     log::listen(hear);
 }
 
-/// Limit of each call's buffer: events that nobody takes must not fill the memory. The oldest are dropped first.
+/// Limit of each call's buffer: events that are never taken must not fill the memory. The oldest are dropped first.
 const MOST_KEPT: usize = 1000;
 
-/// By the numbers of their calls.
+/// The stored events and records, by call number.
 static KEPT: PerProcess<Mutex<HashMap<u64, Kept>>> = PerProcess::new();
-/// How many of the levels are kept, from [`LogLevel::Error`] on.
+/// How many of the levels are stored, from [`LogLevel::Error`] on.
 static KEPT_LEVELS: AtomicU8 = AtomicU8::new(0);
 
 #[derive(Default)]
@@ -107,8 +106,8 @@ struct Kept {
     completed: VecDeque<CompletedCall>,
 }
 
-/// Keeps events of this level and of those that matter more from now on, until they are taken; none where there is no
-/// level. For languages whose code should not run on Kassa's threads.
+/// Stores further events of this severity or higher, until they are taken; none if the level is absent. For languages
+/// whose code should not run on Kassa's threads.
 #[uniffi::export]
 fn keep_log_events(least: Option<LogLevel>) {
     KEPT_LEVELS.store(least.map_or(0, |level| level as u8 + 1), Ordering::Relaxed);
@@ -118,11 +117,10 @@ fn keep_log_events(least: Option<LogLevel>) {
     log::listen(hear);
 }
 
-/// Takes the events that were kept of these calls: those that wait, and those that have ended. The number 0 is that of all
-/// events without a call.
+/// Takes the stored events of these calls: of waiting ones, and of ended ones. The number 0 stands for all events without a call.
 #[uniffi::export]
 pub(super) fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEvents {
-    // First: what is over by now has kept all of its events.
+    // First, because a call that is over by now has stored all of its events.
     let under_way = log::those_under_way(&ended);
     let mut kept = kept();
     let (mut events, mut completed) = (Vec::new(), Vec::new());
@@ -136,7 +134,7 @@ pub(super) fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEve
     TakenLogEvents { events, completed, under_way }
 }
 
-/// Forgets a part of what is kept: nobody would ever take it.
+/// Removes a part of the stored data that would never be taken.
 fn forget(part: impl Fn(&mut Kept)) {
     kept().retain(|_, of_call| {
         part(of_call);
@@ -144,15 +142,15 @@ fn forget(part: impl Fn(&mut Kept)) {
     });
 }
 
-/// Forgets the records that were kept.
+/// Removes the stored records.
 pub(super) fn forget_completed() {
     forget(|of_call| of_call.completed.clear());
 }
 
-/// Keeps the record of a call, until it is taken with its events; unless nobody would take it by now.
+/// Stores the record of a call until it is taken with its events, unless it is no longer wanted.
 pub(super) fn keep_completed(call: u64, ended: CompletedCall, is_wanted: impl FnOnce() -> bool) {
     let mut kept = kept();
-    // Under the lock, which those who want no more take to forget what there is.
+    // Checked under the lock, which is also taken to remove the stored records.
     if !is_wanted() {
         return;
     }
@@ -181,7 +179,7 @@ impl Kept {
         let gap = (dropped > 0).then(|| KeptLogEvent {
             event: LogEvent {
                 level: LogLevel::Warning,
-                text: format!("{dropped} earlier events were dropped, because nobody took them"),
+                text: format!("{dropped} earlier events were dropped, because they were not taken"),
             },
             call,
             at: SystemTime::now(),
@@ -196,8 +194,8 @@ fn sink() -> Option<Arc<dyn LogSink>> {
     SINK.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Keeps an event at once, because whoever made its call takes it as soon as the call is over. A sink is another
-/// language's code, and gets it later.
+/// Stores an event at once, because the caller takes it as soon as the call is over. A sink is another language's code,
+/// and gets it later.
 fn hear(heard: &Event) {
     let level = level_of(heard.level());
     let sink = sink();
@@ -284,7 +282,7 @@ impl Line {
         line
     }
 
-    /// A text has quotes in the line, so that it cannot pass for another field, and none among the fields.
+    /// A string is quoted in the line, so that it cannot look like another field, and unquoted among the fields.
     fn quote(&mut self, name: &str, value: &str) {
         self.text += &format!(" {name}={value:?}");
         self.fields.insert(name.to_owned(), value.to_owned());
@@ -379,7 +377,7 @@ mod tests {
         let events = kept.take(7);
         assert_eq!(events.len(), MOST_KEPT + 1);
         assert!(events.iter().all(|event| event.call == 7));
-        assert_eq!(events[0].event.text, "2 earlier events were dropped, because nobody took them");
+        assert_eq!(events[0].event.text, "2 earlier events were dropped, because they were not taken");
         assert_eq!(events[1].event.text, "2");
         assert!(kept.take(7).is_empty());
     }
@@ -395,7 +393,7 @@ mod tests {
         of_call.map(|event| event.event.text.split(" endpoint").next().unwrap_or_default()).collect()
     }
 
-    const NOBODY_WAITS: &str = "the payment has its response, but nobody waits for it any more";
+    const NOBODY_WAITS: &str = "the payment has its response, but its caller has stopped waiting";
 
     /// One test, because all tests share what is kept.
     #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Telemetry: hands the record of each call to another language, to an observer when the call has ended, or later with its log events.
+//! Telemetry: passes the record of each call to another language, to an observer when the call has ended, or later with its log events.
 
 use std::{
     collections::HashMap,
@@ -16,35 +16,34 @@ use crate::{
     },
 };
 
-/// Observes calls. It is called on a thread of Kassa's own, for one call after the other; no call waits for it, and what it throws
-/// reaches none. Where it is too slow for a thousand calls, further ones are dropped.
+/// Observes calls. It runs on one of Kassa's own threads, for one call after the other. No call waits for it, and its exceptions reach no
+/// call. If it is a thousand calls behind, further ones are dropped.
 #[uniffi::export(with_foreign)]
 pub trait CallObserver: Send + Sync {
-    /// Takes a call that has ended.
+    /// Receives a call that has ended.
     fn completed(&self, call: CompletedCall);
 }
 
-/// By the numbers of their calls.
+/// The observers, by call number.
 static OBSERVERS: RwLock<Option<HashMap<u64, Arc<dyn CallObserver>>>> = RwLock::new(None);
-/// Whether there is one, so that a call without observers locks nothing.
+/// Whether there is an observer, so that a call without one takes no lock.
 static HAS_OBSERVERS: AtomicBool = AtomicBool::new(false);
-/// Odd while records are kept. Each time that they are kept anew has a number of its own: whoever would have taken the record of an
-/// earlier time is gone.
+/// Odd while records are stored. Each period of storing has its own number, because the receiver of an earlier period's records is gone.
 static KEPT_TIME: AtomicU64 = AtomicU64::new(0);
 
-/// Observes the call of this number, as long as it runs and what it has sent is under way; 0 for all calls without a number.
+/// Observes the call of this number, while it runs or its requests are in flight; 0 for all calls without a number.
 #[uniffi::export]
 fn observe_call(call: u64, observer: Arc<dyn CallObserver>) {
     let mut observers = observers();
     let before = observers.get_or_insert_default().insert(call, observer);
     HAS_OBSERVERS.store(true, Ordering::Relaxed);
     drop(observers);
-    // Another language's code runs where it is dropped, so after the lock.
+    // Dropping it runs another language's code, so it is dropped after the lock is released.
     drop(before);
     telemetry::observe_by(find_observer);
 }
 
-/// Ends what [`observe_call`] began, when the call is over. What goes on without its caller is still observed.
+/// Ends what [`observe_call`] began, when the call is over. Requests that continue without their caller are still observed.
 #[uniffi::export]
 fn stop_observing_call(call: u64) {
     let mut observers = observers();
@@ -54,8 +53,8 @@ fn stop_observing_call(call: u64) {
     drop(observer);
 }
 
-/// Whether to keep the records of calls from now on, until they are taken with `take_log_events`. For languages whose code should
-/// not run on Kassa's threads.
+/// Sets whether the records of further calls are stored until they are taken with `take_log_events`. For languages whose code should not
+/// run on Kassa's threads.
 #[uniffi::export]
 fn keep_completed_calls(keep: bool) {
     let change = |time: u64| (is_keeping(time) != keep).then_some(time + 1);

@@ -15,7 +15,7 @@ fn default_config(base_url: String, credentials: std::sync::Arc<crate::Credentia
     crate::GatewayConfig::new(base_url, std::sync::Arc::unwrap_or_clone(credentials))
 }
 
-/// The configuration that the environment variables say.
+/// The configuration from environment variables.
 #[uniffi::export]
 fn config_from_environment() -> Result<crate::GatewayConfig, PaymentError> {
     crate::GatewayConfig::from_environment()
@@ -39,7 +39,7 @@ fn new_order_number() -> String {
     crate::new_order_number()
 }
 
-/// A phone number as it is sent to the gateway; nothing where it is none.
+/// The phone number in the form that is sent to the gateway; absent if the text is not a phone number.
 #[uniffi::export]
 fn normalized_phone(typed: &str) -> Option<String> {
     crate::normalized_phone(typed)
@@ -75,7 +75,7 @@ fn parse_elqr(text: &str) -> Result<Elqr, PaymentError> {
     Elqr::parse(text)
 }
 
-/// Reads a local date and time; nothing where the text has another form.
+/// Reads a local date and time; absent if the text has another form.
 #[uniffi::export]
 fn parse_local_date_time(text: &str) -> Option<LocalDateTime> {
     LocalDateTime::parse(text)
@@ -123,39 +123,39 @@ export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTo
 
 #[uniffi::export]
 impl Proxy {
-    /// Which way, without a URL.
+    /// The route, without a URL.
     fn as_text(&self) -> String {
         format!("{self:?}")
     }
 }
 
-// What a payment screen says, as functions: records cannot have constructors in every language.
+// The texts of a payment screen, as functions: records cannot have constructors in every language.
 
-/// What a payment screen says of a state.
+/// The texts of a payment screen for a state.
 #[uniffi::export]
 fn checkout_texts(state: CheckoutState, may_have_paid: bool, language: Language) -> CheckoutTexts {
     CheckoutTexts::of(&state, may_have_paid, language)
 }
 
-/// The words of a payment screen that are the same in every state.
+/// The labels of a payment screen that are the same in every state.
 #[uniffi::export]
 fn checkout_labels(language: Language) -> CheckoutLabels {
     CheckoutLabels::of(language)
 }
 
-/// An amount with its currency, as people write it. It fails for a number of the caller's that is none here.
+/// An amount with its currency, as people write it. It fails for an invalid amount.
 #[uniffi::export]
 fn amount_text(amount: Decimal, currency: &str, language: Language) -> Result<String, PaymentError> {
     Ok(crate::amount_text(amount, currency, language))
 }
 
-/// The button that pays, with the amount. It fails for a number of the caller's that is none here.
+/// The button that pays, with the amount. It fails for an invalid amount.
 #[uniffi::export]
 fn pay_text(amount: Decimal, currency: &str, language: Language) -> Result<String, PaymentError> {
     Ok(crate::pay_text(amount, currency, language))
 }
 
-/// To which number the code of the mobile bank goes; nothing where what was typed is none.
+/// The text about the number that receives the code; absent if the typed text is not a phone number.
 #[uniffi::export]
 fn phone_hint(typed: &str, language: Language) -> Option<String> {
     crate::phone_hint(typed, language)

@@ -38,18 +38,18 @@ use crate::{
     transport::calling_thread::{self, CallingThread, wait},
 };
 
-/// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each
-/// blocking its thread until the answer is there.
+/// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each of
+/// which blocks its thread until the answer arrives.
 ///
-/// It can be used from any thread. A query runs on the calling thread, which drives its connection meanwhile; a thread that
-/// belongs to an asynchronous runtime leaves that to Kassa's own threads, as every payment does.
+/// It can be used from any thread. A query runs on the calling thread, which drives its connection. On a thread of an asynchronous runtime,
+/// a query runs on Kassa's own threads, as every payment does.
 ///
 /// ```
 /// use kassa::{BlockingGateway, Credentials, GatewayConfig, PaymentError};
 ///
 /// let config = GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"));
 /// let gateway = BlockingGateway::new(config).unwrap();
-/// // Nothing is sent where a field breaks a rule.
+/// // Nothing is sent if a field breaks a rule.
 /// assert!(matches!(gateway.qr_status(""), Err(PaymentError::Invalid { .. })));
 /// ```
 #[derive(Clone, Debug)]
@@ -74,14 +74,14 @@ impl BlockingGateway {
         self.execute(PaymentStatusQuery::new(gateway_number, language)).map(|status| status.report)
     }
 
-    /// Runs an operation to its end. Giving up a query loses nothing, so the calling thread drives the network for it.
+    /// Runs an operation to its end. Abandoning a query loses nothing, so the calling thread drives the network for it.
     fn execute<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
         let thread = if O::KIND.is_query() { CallingThread::that_drives() } else { CallingThread::that_waits() };
         CallContext::here().run(|| thread.run(self.gateway.engine.execute(operation)))
     }
 }
 
-/// Runs a query to its end on the calling thread, which has no subscriber of `tracing` meanwhile.
+/// Runs a query to its end on the calling thread, which has no `tracing` subscriber during the call.
 fn ask<F: Future>(query: F) -> F::Output {
     CallContext::here().run(|| calling_thread::ask(query))
 }
@@ -371,7 +371,7 @@ impl Iterator for BlockingStatusWatch {
     }
 }
 
-/// A [`Recovery`] for callers that wait. It is an iterator over the ends.
+/// A [`Recovery`] for callers that wait. It is an iterator over the results.
 #[derive(Clone, Debug)]
 pub struct BlockingRecovery {
     recovery: Recovery,

@@ -1,4 +1,4 @@
-//! What a gateway does, as traits (dependency injection): for code that should also work with another gateway than
+//! A gateway's methods as traits (dependency injection): for code that should also work with another gateway than
 //! Kassa's, such as a test stub.
 
 use std::{future::Future, pin::Pin, sync::Arc};
@@ -31,16 +31,16 @@ use crate::{
     },
 };
 
-/// What a [`PaymentGateway`] will have answered: a boxed future, so that the trait can be a trait object.
+/// The future result of a [`PaymentGateway`] method: a boxed future, so that the trait can be a trait object.
 pub type GatewayFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// All that a [`Gateway`] does with the gateway, as a trait: a shop that takes `&dyn PaymentGateway`,
-/// `Arc<dyn PaymentGateway>` or `impl PaymentGateway` can be tested with a stub of its own. Each method means what the
-/// one of that name means on [`Gateway`], and must keep its promises: above all, only what is known to have done nothing
-/// may be another error than [`PaymentError::OutcomeUnknown`].
+/// The operations of a [`Gateway`], as a trait: a shop that accepts `&dyn PaymentGateway`, `Arc<dyn PaymentGateway>` or
+/// `impl PaymentGateway` can be tested with its own stub. Each method has the contract of the [`Gateway`] method of
+/// that name. Above all, a payment method may return another error than [`PaymentError::OutcomeUnknown`] only if it is
+/// certain that nothing happened.
 ///
-/// Later versions may add methods, each with an implementation that refuses as
-/// [`Misconfigured`](PaymentError::Misconfigured), so that stubs go on to compile.
+/// Later versions may add methods, each with a default implementation that fails with
+/// [`Misconfigured`](PaymentError::Misconfigured), so that stubs still compile.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -144,12 +144,12 @@ pub trait PaymentGateway: Send + Sync {
         otp: &'a str,
     ) -> GatewayFuture<'a, Result<MbankConfirmed, PaymentError>>;
 
-    /// See [`Gateway::check_megapay`]. Refuses unless it is implemented.
+    /// See [`Gateway::check_megapay`]. The default implementation fails with [`Misconfigured`](PaymentError::Misconfigured).
     fn check_megapay(&self, _payment: MegapayPayment) -> GatewayFuture<'_, Result<MegapayChecked, PaymentError>> {
         Box::pin(async { Err(no_megapay()) })
     }
 
-    /// See [`Gateway::pay_by_megapay`]. Refuses unless it is implemented.
+    /// See [`Gateway::pay_by_megapay`]. The default implementation fails with [`Misconfigured`](PaymentError::Misconfigured).
     fn pay_by_megapay<'a>(
         &'a self,
         _payment: MegapayPayment,
@@ -180,7 +180,7 @@ pub trait PaymentGateway: Send + Sync {
     /// See [`Gateway::check`].
     fn check<'a>(&'a self, payment: &'a PaymentRef) -> GatewayFuture<'a, Result<Verdict, PaymentError>>;
 
-    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::polling`].
+    /// See [`Gateway::watch`]. A stub creates its watch with [`StatusWatch::polling`].
     ///
     /// # Errors
     /// See [`Gateway::watch`].
@@ -204,44 +204,44 @@ pub trait PaymentGateway: Send + Sync {
     fn close(&self) -> GatewayFuture<'_, ()>;
 }
 
-/// All that a [`BlockingGateway`] does with the gateway, as a trait: the blocking (synchronous) [`PaymentGateway`].
+/// The operations of a [`BlockingGateway`], as a trait: the blocking (synchronous) [`PaymentGateway`].
 pub trait BlockingPaymentGateway: Send + Sync {
     /// See [`Gateway::create_card_payment`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::create_card_payment`].
     fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError>;
 
     /// See [`Gateway::payment_status`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::payment_status`].
     fn payment_status(&self, gateway_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError>;
 
     /// See [`Gateway::create_mbank_payment`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::create_mbank_payment`].
     fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError>;
 
     /// See [`Gateway::confirm_mbank_payment`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::confirm_mbank_payment`].
     fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError>;
 
-    /// See [`Gateway::check_megapay`]. Refuses unless it is implemented.
+    /// See [`Gateway::check_megapay`]. The default implementation fails with [`Misconfigured`](PaymentError::Misconfigured).
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::check_megapay`].
     fn check_megapay(&self, _payment: MegapayPayment) -> Result<MegapayChecked, PaymentError> {
         Err(no_megapay())
     }
 
-    /// See [`Gateway::pay_by_megapay`]. Refuses unless it is implemented.
+    /// See [`Gateway::pay_by_megapay`]. The default implementation fails with [`Misconfigured`](PaymentError::Misconfigured).
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::pay_by_megapay`].
     fn pay_by_megapay(&self, _payment: MegapayPayment, _pin: &str) -> Result<MegapayAccepted, PaymentError> {
         Err(no_megapay())
     }
@@ -249,56 +249,55 @@ pub trait BlockingPaymentGateway: Send + Sync {
     /// See [`Gateway::create_pay_form`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::create_pay_form`].
     fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError>;
 
     /// See [`Gateway::provider_status`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::provider_status`].
     fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError>;
 
     /// See [`Gateway::create_qr_image`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::create_qr_image`].
     fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError>;
 
     /// See [`Gateway::create_qr_data`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::create_qr_data`].
     fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError>;
 
     /// See [`Gateway::qr_status`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::qr_status`].
     fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError>;
 
     /// See [`Gateway::check`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::check`].
     fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError>;
 
-    /// See [`Gateway::watch`]. A stub makes its watch with [`StatusWatch::polling`], which becomes a blocking one by
-    /// `into()`.
+    /// See [`Gateway::watch`]. A stub creates its watch with [`StatusWatch::polling`], and converts it with `into()`.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::watch`].
     fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<BlockingStatusWatch, PaymentError>;
 
     /// See [`Gateway::verify_callback`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::verify_callback`].
     fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError>;
 
     /// See [`Gateway::verify_return`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Gateway::verify_return`].
     fn verify_return(&self, redirect: &ReturnRedirect, payment: &PaymentRef) -> Result<Verdict, PaymentError>;
 
     /// See [`Gateway::close`].
@@ -310,8 +309,8 @@ fn no_megapay() -> PaymentError {
     PaymentError::misconfigured("this gateway does not implement check_megapay and pay_by_megapay")
 }
 
-/// Implements both traits for Kassa's own gateways, and for references to whatever implements them. One lifetime serves
-/// all methods, those without references too.
+/// Implements both traits for Kassa's own gateways, and for references to implementations. One lifetime serves all
+/// methods, also those without references.
 macro_rules! forward {
     ($($method:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)*) => {
         #[allow(clippy::needless_lifetimes)]

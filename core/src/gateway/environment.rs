@@ -12,7 +12,7 @@ use crate::{
     text::without_mark,
 };
 
-/// Where each setting stands.
+/// The variable of each setting.
 const URL: &str = "KASSA_URL";
 const LOGIN: &str = "KASSA_LOGIN";
 const PASSWORD: &str = "KASSA_PASSWORD";
@@ -22,19 +22,19 @@ const ROOT_CERTIFICATES: &str = "KASSA_ROOT_CERTIFICATES";
 const PLAIN_HTTP_HOSTS: &str = "KASSA_PLAIN_HTTP_HOSTS";
 
 impl GatewayConfig {
-    /// The configuration that the environment variables say; an empty one is one that is not set.
+    /// The configuration from environment variables. An empty variable counts as not set.
     ///
     /// | Variable | | |
     /// |---|---|---|
-    /// | `KASSA_URL` | needed | the gateway's base address |
-    /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | needed | the merchant's login and password |
+    /// | `KASSA_URL` | required | the gateway's base address |
+    /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | required | the merchant's login and password |
     /// | `KASSA_DIALECT` | | a known dialect, such as `finipay` ([`Dialect::names`]), or the path of a dialect's JSON file: `./finipay` is a file |
-    /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
-    /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust beside Mozilla's roots |
-    /// | `KASSA_PLAIN_HTTP_HOSTS` | | hosts in a network of your own that may be called by plain http, with commas between them: see [`with_plain_http_hosts`](Self::with_plain_http_hosts) |
+    /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for the proxies in `HTTPS_PROXY` and similar variables |
+    /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust in addition to Mozilla's roots |
+    /// | `KASSA_PLAIN_HTTP_HOSTS` | | comma-separated hosts in your own network that may be called by plain http: see [`with_plain_http_hosts`](Self::with_plain_http_hosts) |
     ///
-    /// What has no variable is at its default, and can be set afterwards. A file may begin with a byte order mark; one that is
-    /// not in UTF-8 is refused.
+    /// Settings without a variable have their defaults, and can be set afterwards. A file may begin with a byte order mark; it must be in
+    /// UTF-8.
     ///
     /// ```no_run
     /// use kassa::{Gateway, GatewayConfig};
@@ -44,15 +44,15 @@ impl GatewayConfig {
     /// ```
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`], once, naming every variable that is missing or cannot be used. It quotes none of
-    /// their values.
+    /// [`PaymentError::Misconfigured`], which names all missing and unusable variables at once. It quotes none of their
+    /// values.
     pub fn from_environment() -> Result<Self, PaymentError> {
         Environment { variable: &|name| env::var_os(name), problems: Vec::new() }.config()
     }
 }
 
-/// Reads variables and collects what is wrong with them. Redaction: no problem quotes a value, because a value may be a
-/// password that was put into the wrong variable.
+/// Reads variables and collects their problems. Redaction: no problem quotes a value, because a value may be a password
+/// in the wrong variable.
 struct Environment<'a> {
     variable: &'a dyn Fn(&str) -> Option<OsString>,
     problems: Vec<String>,
@@ -75,7 +75,7 @@ impl Environment<'_> {
         if self.problems.is_empty() { Ok(config) } else { Err(PaymentError::misconfigured(self.problems.join("; "))) }
     }
 
-    /// What is there can still be of no use.
+    /// Checks settings that are present but may be unusable.
     fn check(&mut self, config: &GatewayConfig) {
         if !self.is_wrong(URL) {
             match config.checked_base_url() {
@@ -95,17 +95,17 @@ impl Environment<'_> {
         }
     }
 
-    /// A name or a file.
+    /// The dialect, by name or from a file.
     fn dialect(&mut self) -> Option<Dialect> {
         let value = (self.variable)(DIALECT)?;
         let read = match Dialect::names().into_iter().find(|name| value == name.as_str()) {
             Some(name) => Dialect::named(&name),
             None => Dialect::from_json(&self.file(DIALECT)?),
         };
-        read.map_err(|problem| self.wrong(DIALECT, &format!("names a file that is no dialect: {problem}"))).ok()
+        read.map_err(|problem| self.wrong(DIALECT, &format!("names a file that is not a dialect: {problem}"))).ok()
     }
 
-    /// A word or a URL.
+    /// The proxy, by a word or a URL.
     fn proxy(&mut self) -> Proxy {
         match self.given(PROXY) {
             None => Proxy::direct(),
@@ -130,7 +130,7 @@ impl Environment<'_> {
         value.unwrap_or_default()
     }
 
-    /// An empty variable is one that is not set.
+    /// The value of a variable. An empty one counts as not set.
     fn given(&mut self, name: &str) -> Option<String> {
         let value = (self.variable)(name).filter(|value| !value.is_empty())?;
         let text = value.into_string();
@@ -151,7 +151,7 @@ impl Environment<'_> {
             },
             Err(problem) if name == DIALECT && problem.kind() == ErrorKind::NotFound => {
                 let names = Dialect::names().join(", ");
-                format!("names a file that cannot be read: {problem}, and is none of the known dialects: {names}")
+                format!("names a file that cannot be read: {problem}, and is not one of the known dialects: {names}")
             }
             Err(problem) => format!("names a file that cannot be read: {problem}"),
         };
@@ -163,7 +163,7 @@ impl Environment<'_> {
         self.problems.push(format!("{name} {sentence}"));
     }
 
-    /// A problem that the settings found, with the variable's name instead of the setting's.
+    /// Reports a problem of a setting under the variable's name.
     fn unusable(&mut self, name: &str, problem: PaymentError) {
         if let PaymentError::Misconfigured { detail, .. } = problem {
             let sentence = detail.split_once(' ').map_or("", |(_, sentence)| sentence);
@@ -176,7 +176,7 @@ impl Environment<'_> {
     }
 }
 
-/// Whether bytes begin like a text in UTF-16: with its mark, or with an ASCII character in two bytes.
+/// Whether bytes look like UTF-16: they begin with its byte order mark, or with an ASCII character in two bytes.
 fn is_utf_16(bytes: &[u8]) -> bool {
     matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..])
 }
@@ -246,7 +246,7 @@ mod tests {
         for path in ["./finipay", "Finipay", "finipay "] {
             let text = problem(&[(DIALECT, path)]);
             assert!(text.contains("KASSA_DIALECT names a file that cannot be read: "), "{text}");
-            assert!(text.ends_with("and is none of the known dialects: interface, finipay"), "{text}");
+            assert!(text.ends_with("and is not one of the known dialects: interface, finipay"), "{text}");
         }
         // Another kind of file has no names.
         assert!(!problem(&[(ROOT_CERTIFICATES, "/no/such/file")]).contains("dialects"));

@@ -41,16 +41,16 @@ use crate::{
 
 /// The client of the payment gateway.
 ///
-/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor. What moves
-/// money, or makes a code, runs on Kassa's own threads; a query in a task of a tokio runtime runs in that task, and on
-/// any other executor on Kassa's threads, too. Like any library of tokio's, it waits in vain where the task's thread is
-/// blocked by another executor: block on a [`BlockingGateway`](crate::BlockingGateway) there. A runtime without I/O or
-/// timers is found out by a panic, which is caught and printed once; a program that aborts on panics must not call from
-/// one.
+/// It is cheap to clone, and every clone is the same gateway. You can await its methods on any executor. Requests that
+/// move money or create a pay-form or a QR code run on Kassa's own threads. A query in a task of a tokio runtime runs
+/// in that task; on any other executor it runs on Kassa's threads, too. Like any tokio library, it never completes if
+/// another executor blocks the task's thread: use a [`BlockingGateway`](crate::BlockingGateway) there. Kassa detects a
+/// tokio runtime without I/O or timers by a panic, which is caught and printed once. A program that aborts on panics
+/// must not call from such a runtime.
 ///
-/// **Cancellation: dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is
-/// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller queries it
-/// with the [`PaymentRef`] that was stored before.
+/// **Cancellation: dropping a future** ends a query, or the creation of a pay-form or a QR code, at once. It prevents a
+/// payment if no connection was made yet. Afterwards the payment continues as a detached task, and you query it with
+/// the [`PaymentRef`] that you stored before.
 ///
 /// ```
 /// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, Verdict};
@@ -91,10 +91,10 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Makes a gateway from its configuration. Nothing is sent.
+    /// Creates a gateway from its configuration. Nothing is sent.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where a setting cannot work, naming it.
+    /// [`PaymentError::Misconfigured`] for an invalid setting, which it names.
     pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
         config.check()?;
         let transport = Arc::new(HttpTransport::new(config.peer()?)?);
@@ -103,10 +103,10 @@ impl Gateway {
 
     /// Queries the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
-    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+    /// `language` (ISO 639-1) is the language of the gateway's messages; by default the merchant's.
     ///
     /// # Errors
-    /// None of them says anything about the payment itself. A number that the gateway does not know is
+    /// An error says nothing about the payment itself. A number that the gateway does not know is
     /// [`PaymentError::Refused`].
     ///
     /// Source: `GET /api/v1.1.0/status` (`docs/interface.md#status-request`).
@@ -123,7 +123,7 @@ impl Gateway {
         Ok(Self { engine: Arc::new(Engine::new(transport, config, outcome::again)?) })
     }
 
-    /// Fault injection: a gateway with a wrong retry policy, so that tests can show that they would notice it.
+    /// Fault injection: a gateway with a wrong retry policy, so that tests can prove that they detect it.
     #[cfg(test)]
     pub(crate) fn with_policy(
         transport: Arc<dyn Transport>,
@@ -141,8 +141,8 @@ impl Gateway {
     /// status.
     ///
     /// # Errors
-    /// [`PaymentError::OutcomeUnknown`] where the payment may exist all the same: watch it, never send it again. Every
-    /// other error says that no money moved.
+    /// [`PaymentError::OutcomeUnknown`] if the payment may exist: watch it, never send it again. Every other error
+    /// means that no money moved.
     ///
     /// Source: `POST /api/v1.1.0/payment` (`docs/interface.md#card-payment`).
     pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
@@ -152,7 +152,7 @@ impl Gateway {
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
     ///
     /// # Errors
-    /// As for [`create_card_payment`](Self::create_card_payment).
+    /// The errors of [`create_card_payment`](Self::create_card_payment).
     ///
     /// Source: `POST /api/v1.1.0/mbank/pay` (`docs/interface.md#mobile-bank-payment-request`).
     pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
@@ -161,11 +161,11 @@ impl Gateway {
 
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
     ///
-    /// `payment` is the one that the create answer holds: with the merchant's order number, and the identifier that the
-    /// gateway wants back where the dialect names it.
+    /// `payment` is the reference in the answer of [`create_mbank_payment`](Self::create_mbank_payment): with the
+    /// merchant's order number, and the identifier for the confirmation if the dialect names it.
     ///
     /// # Errors
-    /// As for [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
+    /// The errors of [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
     ///
     /// Source: `POST /api/v1.1.0/mbank/confirm` (`docs/interface.md#mobile-bank-confirm-request`).
     pub async fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
@@ -176,7 +176,7 @@ impl Gateway {
     /// say that it does not. It is sent at most once. Show the payer the total before you ask for the PIN.
     ///
     /// # Errors
-    /// As for [`create_card_payment`](Self::create_card_payment). [`PaymentError::Misconfigured`] where the dialect has no MegaPay
+    /// The errors of [`create_card_payment`](Self::create_card_payment). [`PaymentError::Misconfigured`] if the dialect has no MegaPay
     /// requests ([`Dialect::offers_megapay`](crate::Dialect::offers_megapay)).
     ///
     /// Source: `mega/check` (`docs/interface.md#megapay`).
@@ -184,11 +184,11 @@ impl Gateway {
         self.engine.execute(MegapayCheck(payment)).await
     }
 
-    /// Pays from a MegaPay wallet with the payer's PIN, which [`check_megapay`](Self::check_megapay) had sent. **Moves money**; sent at
-    /// most once.
+    /// Pays from a MegaPay wallet with the PIN that the payer received through [`check_megapay`](Self::check_megapay). **Moves money**;
+    /// sent at most once.
     ///
     /// # Errors
-    /// As for [`check_megapay`](Self::check_megapay). A wrong PIN is [`PaymentError::Refused`].
+    /// The errors of [`check_megapay`](Self::check_megapay). A wrong PIN is [`PaymentError::Refused`].
     ///
     /// Source: `POST /api/v1.1.0/mega/pay` (`docs/interface.md#megapay`).
     pub async fn pay_by_megapay(&self, payment: MegapayPayment, pin: &str) -> Result<MegapayAccepted, PaymentError> {
@@ -198,7 +198,7 @@ impl Gateway {
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money; sent once.
     ///
     /// # Errors
-    /// None of them moved money.
+    /// An error never means that money moved.
     ///
     /// Source: `POST /api/v1.1.0/pay-form` (`docs/interface.md#pay-form`).
     pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
@@ -208,27 +208,27 @@ impl Gateway {
     /// Queries the status of a payment by the **merchant's** order number and the provider.
     ///
     /// # Errors
-    /// As for [`payment_status`](Self::payment_status).
+    /// The errors of [`payment_status`](Self::payment_status).
     ///
     /// Source: `POST /api/v1.1.0/get-status` (`docs/interface.md#get-status-request`).
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
         self.engine.execute(ProviderStatusQuery::new(order_number, provider)).await.map(|status| status.report)
     }
 
-    /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
+    /// Creates a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
     ///
     /// # Errors
-    /// None of them moved money.
+    /// An error never means that money moved.
     ///
     /// Source: `POST /gen/qr/dynamic` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
         self.engine.execute(QrImageRequest(payment)).await
     }
 
-    /// Makes the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
+    /// Creates the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
     ///
     /// # Errors
-    /// None of them moved money.
+    /// An error never means that money moved.
     ///
     /// Source: `POST /gen/qr/dynamic/data` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
@@ -238,7 +238,7 @@ impl Gateway {
     /// Queries the status of a QR payment by its transaction id.
     ///
     /// # Errors
-    /// As for [`payment_status`](Self::payment_status).
+    /// The errors of [`payment_status`](Self::payment_status).
     ///
     /// Source: `GET /gen/qr/transaction/status` (`docs/interface.md#qr-status-request`).
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
@@ -246,11 +246,11 @@ impl Gateway {
     }
 
     /// Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of
-    /// the payment's numbers, and by the next one if that query is refused or its answer not understood.
+    /// the payment's numbers, and by the next one if that query is refused or its response cannot be understood.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the reference has nothing to query with; otherwise as for
-    /// [`payment_status`](Self::payment_status). None of them says anything about the payment.
+    /// [`PaymentError::Invalid`] if the reference has no number to query by, and the errors of
+    /// [`payment_status`](Self::payment_status). An error says nothing about the payment.
     pub async fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         check::check(&self.engine, payment, self.engine.limits()).await
     }
@@ -258,24 +258,22 @@ impl Gateway {
     /// Verifies a callback (webhook): compares it with the request, and queries the gateway. **A callback is only a
     /// hint**: nothing proves who sent it.
     ///
-    /// `payment` is the reference that was stored at the sale, **never one made from the callback**. Where it has no
-    /// number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then the gateway
-    /// must report the requested amount, and it must be ruled out that the number is that of a QR payment, whose
-    /// amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the [`Dialect`](crate::Dialect) says
-    /// how. All queries share one deadline.
+    /// `payment` is the reference that you stored at the sale, **never one made from the callback**. If it has no number (a pay-form, the
+    /// gateway's own QR picture), the callback's number is only a claim. Then the gateway must report the requested amount, and the number
+    /// must not be a QR payment's, whose amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the
+    /// [`Dialect`](crate::Dialect) tells how to exclude that. All queries share one deadline.
     ///
     /// # Errors
-    /// If the query failed, or the gateway does not know the payment. Nothing is proved then: query again.
+    /// An error if the query fails, or the gateway does not know the payment. It proves nothing: query again.
     pub async fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         verify::verify_callback(&self.engine, callback, payment).await
     }
 
-    /// Verifies that a payment is made when its payer comes back: queries the gateway. **A return is only a hint**: it passes
-    /// through the payer's browser. For a pay-form, its order number is taken as a claim, as
-    /// [`verify_callback`](Self::verify_callback) takes a callback's.
+    /// Verifies a payment when its payer comes back: queries the gateway. **A return is only a hint**: it passes through the payer's
+    /// browser. For a pay-form, its order number is only a claim, as in [`verify_callback`](Self::verify_callback).
     ///
     /// # Errors
-    /// As for [`verify_callback`](Self::verify_callback).
+    /// The errors of [`verify_callback`](Self::verify_callback).
     pub async fn verify_return(
         &self,
         redirect: &ReturnRedirect,
@@ -284,11 +282,10 @@ impl Gateway {
         verify::verify_return(&self.engine, redirect, payment).await
     }
 
-    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
-    /// See [`Journal::finish`].
+    /// Finishes a payment of the gateway's journal: the goods were delivered, or a person has handled it. See [`Journal::finish`].
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal; otherwise as for [`Journal::finish`].
+    /// [`PaymentError::Misconfigured`] if the gateway has no journal, and the errors of [`Journal::finish`].
     pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
         let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
         self.engine.transport().check()?;
@@ -296,8 +293,8 @@ impl Gateway {
         finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
     }
 
-    /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
-    /// on its way has its response, for as long as that payment's deadline at most.
+    /// Shuts down gracefully: rejects further calls, ends every watch and recovery at once, and waits until every payment in flight has its
+    /// response, at most until that payment's deadline.
     ///
     /// A caller that waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which is not about a payment. Other queries
     /// that are in flight continue to their own end.
@@ -305,9 +302,10 @@ impl Gateway {
         self.engine.close().await;
     }
 
-    /// The same, and waits for so long at most: true where every payment has its response. **A payment that has none goes on while
-    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
-    /// without a journal, query with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
+    /// Shuts down as [`close`](Self::close) does, and waits at most for `timeout`. Returns true if every payment has its response. **A
+    /// payment without a response continues while the process lives, and its outcome is unknown**: if it is in a journal, the next
+    /// [`recover`](Self::recover) polls it; without a journal, query it with the stored [`PaymentRef`]. With a timeout of zero it does not
+    /// wait.
     ///
     /// ```
     /// # use kassa::{Credentials, Gateway, GatewayConfig};
@@ -330,14 +328,14 @@ impl Gateway {
     /// until the watch is awaited.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the reference has nothing to query with.
+    /// [`PaymentError::Invalid`] if the reference has no number to query by.
     pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
         StatusWatch::new(self.engine.clone(), payment, policy)
     }
 
-    /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
-    /// less time than the configuration says. The connections, what is in flight and closing are shared, and it costs
-    /// next to nothing, so it can be made for one call. A watch made by it gives each of its queries that long.
+    /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more
+    /// or less time than the configuration allows. Both share connections, requests in flight and closing. It is cheap
+    /// enough to create for one call. In its watches, each query has this deadline.
     ///
     /// ```
     /// # use kassa::{Credentials, Gateway, GatewayConfig};
@@ -355,8 +353,8 @@ impl Gateway {
         Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
-    /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
-    /// program that runs for long. It sends no query until it is awaited.
+    /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and repeatedly in a
+    /// long-running program. It sends no query until it is awaited.
     ///
     /// ```
     /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, Recovered, RecoveryPolicy};
@@ -376,33 +374,31 @@ impl Gateway {
     /// ```
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
+    /// [`PaymentError::Misconfigured`] if the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
     pub fn recover(&self, policy: RecoveryPolicy) -> Result<Recovery, PaymentError> {
         Recovery::new(self.engine.clone(), policy)
     }
 }
 
 impl Gateway {
-    /// The same gateway with a journal: what it sends from now on is written down first. See [`Journal`].
+    /// The same gateway with a journal: it records every payment before sending it. See [`Journal`].
     #[must_use]
     pub fn with_journal(&self, journal: Journal) -> Self {
         Self { engine: Arc::new(self.engine.with_journal(journal)) }
     }
 
-    /// The same gateway, which writes this note into the journal's entries of the payments that it makes: the user's own
-    /// order, for example, so that after a crash it is known what each payment is for. It costs next to nothing, so it
-    /// can be made for one call.
+    /// The same gateway with a note, which it adds to the journal entries of its payments: your own order number, for
+    /// example, so that you know after a crash what each payment is for. It is cheap enough to create for one call.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] for a note of more than 256 characters,
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters, [`PaymentError::Misconfigured`] if the gateway
+    /// has no journal.
     pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
         Ok(Self { engine: Arc::new(self.engine.with_note(note)?) })
     }
 
-    /// Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, follows also what
-    /// other threads and processes begin meanwhile, calls the handler for each charged payment, and finishes its entry when the call
-    /// has returned `Ok`.
+    /// Delivers charged payments while the program runs: recovers everything unfinished in the journal, also polls payments that other
+    /// threads and processes begin, calls the handler for each charged payment, and finishes its entry when the call has returned `Ok`.
     ///
     /// ```
     /// # use kassa::{DeliveryPolicy, Gateway, JournalEntry, StopSignal};
@@ -421,17 +417,17 @@ impl Gateway {
     /// # }
     /// ```
     ///
-    /// - **The handler is called for charged payments alone**, one after the other. If it fails, it is called again, after a second,
-    ///   then two, up to five minutes; other payments do not wait for that. **It must do nothing when it is repeated**: a program may
-    ///   die between delivering and finishing.
-    /// - Everything else goes to [`DeliveryHandler::otherwise`], once a run, or to the log.
-    /// - It ends when `stop` is there, or the gateway was closed, after the call of the handler that runs. Abandoned payments are polled
-    ///   less and less often, down to once a day, and are never dropped: see [`DeliverySummary::left_open`].
-    /// - Of all processes that share the folder, one delivers at a time; another one waits, and logs that it does. After an error (no
-    ///   connection, wrong credentials, a disk that is full) the recovery begins again, after a minute at most.
+    /// - **The handler is called only for charged payments**, one after the other. If it fails, it is retried after one second, then two,
+    ///   up to five minutes; other payments do not wait for that. **It must be idempotent**: a program may die between delivering and
+    ///   finishing.
+    /// - All other results go to [`DeliveryHandler::otherwise`], once per run, or to the log.
+    /// - It ends when `stop` completes or the gateway is closed, after the running call of the handler. Abandoned payments are polled less
+    ///   and less often, down to once a day, and are never dropped: see [`DeliverySummary::left_open`].
+    /// - Of all processes that share the folder, one delivers at a time; the others wait, and log that they do. After an error (no
+    ///   connection, wrong credentials, a full disk) the recovery restarts within a minute.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy that breaks a rule.
+    /// [`PaymentError::Misconfigured`] if the gateway has no journal, [`PaymentError::Invalid`] for a policy that breaks a rule.
     pub async fn deliver_forever<H: DeliveryHandler>(
         &self,
         policy: DeliveryPolicy,
@@ -441,9 +437,9 @@ impl Gateway {
         delivery::deliver_forever(self.engine.clone(), policy, stop, handler).await
     }
 
-    /// Delivers what is charged, once: recovers everything unfinished in the journal, calls the handler for each charged payment, and
-    /// finishes its entry when the call has returned `Ok`. It returns when nothing is open any more, or at the deadline of the policy. For
-    /// scripts, scheduled jobs and a program's start; a program that runs long has [`deliver_forever`](Self::deliver_forever).
+    /// Delivers charged payments, once: recovers everything unfinished in the journal, calls the handler for each charged payment, and
+    /// finishes its entry when the call has returned `Ok`. It returns when no payment is open, or at the policy's deadline. For scripts,
+    /// scheduled jobs and a program's start; for a long-running program use [`deliver_forever`](Self::deliver_forever).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -457,18 +453,18 @@ impl Gateway {
     /// # }
     /// ```
     ///
-    /// - **The handler is called for charged payments alone**, one after the other, and once for each. If it fails, this is logged, and the
-    ///   payment stays unfinished ([`DeliverySummary::undelivered`]): the next delivery brings it again. **It must do nothing when it is
-    ///   repeated**: a program may die between delivering and finishing.
-    /// - Everything else goes to [`DeliveryHandler::otherwise`], or to the log. What is still open at the deadline is in
-    ///   [`DeliverySummary::undecided`].
-    /// - The time in which a result is handled does not count towards the deadline.
-    /// - Of all processes that share the folder, one delivers at a time; this one waits for another one until its deadline.
+    /// - **The handler is called only for charged payments**, one after the other, and once for each. If it fails, the error is logged, and
+    ///   the payment stays unfinished ([`DeliverySummary::undelivered`]): the next delivery retries it. **It must be idempotent**: a
+    ///   program may die between delivering and finishing.
+    /// - All other results go to [`DeliveryHandler::otherwise`], or to the log. Payments that are still open at the
+    ///   deadline are in [`DeliverySummary::undecided`].
+    /// - The time for handling a result does not count towards the deadline.
+    /// - Of all processes that share the folder, one delivers at a time; this one waits for the other until its deadline.
     /// - Dropping the future ends it, also the handler's own future. The payment that the handler was called with stays unfinished.
     ///
     /// # Errors
-    /// As for [`recover`](Self::recover), and those of its [`next`](Recovery::next): the gateway does not accept the credentials, for
-    /// example. What was delivered before is finished.
+    /// The errors of [`recover`](Self::recover), and of its [`next`](Recovery::next): the gateway does not accept the credentials, for
+    /// example. Payments that were delivered before are finished.
     pub async fn deliver_unfinished<H: DeliveryHandler>(
         &self,
         policy: RecoveryPolicy,
@@ -477,7 +473,7 @@ impl Gateway {
         delivery::deliver_unfinished(self.engine.clone(), policy, handler).await
     }
 
-    /// The gateway's journal, where it has one.
+    /// The gateway's journal, if it has one.
     pub fn journal(&self) -> Option<&Journal> {
         self.engine.journal()
     }
@@ -485,7 +481,7 @@ impl Gateway {
     /// The unfinished entries of the gateway's journal. See [`Journal::unfinished`].
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    /// [`PaymentError::Misconfigured`] if the gateway has no journal.
     pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
         Ok(self.engine.required_journal()?.unfinished())
     }

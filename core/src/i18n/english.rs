@@ -1,4 +1,4 @@
-//! English. A sentence stands behind the field's name.
+//! English. A sentence follows the field's name.
 
 use crate::{
     i18n::Typed,
@@ -19,7 +19,7 @@ pub(super) fn name(typed: Typed) -> &'static str {
     }
 }
 
-/// For a payer, who has heard of no check digit.
+/// For a payer, who does not know check digits.
 pub(super) fn for_payers(typed: Typed, rule: Rule, limit: Option<&str>) -> String {
     match (rule, limit) {
         (Rule::Luhn, _) => advice(AdviceTopic::CardNumberMistyped).to_owned(),
@@ -77,7 +77,7 @@ fn phone(limit: &str) -> String {
     )
 }
 
-/// For what a payer types.
+/// For fields that a payer types.
 pub(super) fn advice(topic: AdviceTopic) -> &'static str {
     match topic {
         AdviceTopic::OrderNumberCharacters => {
@@ -90,6 +90,6 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::ReturnUrlFragment => {
             "has a #: the gateway may add its parameters behind it, where servers do not see them"
         }
-        AdviceTopic::Dialect => "is not told by the dialect, so money may stay undecided: name it there",
+        AdviceTopic::Dialect => "is not set in the dialect, so payments may stay undecided: set it there",
     }
 }

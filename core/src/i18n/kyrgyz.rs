@@ -1,5 +1,5 @@
-//! Kyrgyz. A sentence stands behind the field's name and a colon. Numbers get no endings, because those change with how
-//! the number is read aloud.
+//! Kyrgyz. A sentence follows the field's name and a colon. Numbers get no endings, because those change with how the
+//! number is read aloud.
 
 use crate::{
     i18n::{Limit, Typed},

@@ -1,4 +1,4 @@
-//! Localization: the languages, and what violations and advice say in each. Rule, limit and field determine the sentence.
+//! Localization: the languages, and the texts of violations and advice in each. Rule, limit and field determine the sentence.
 
 mod english;
 mod kyrgyz;
@@ -8,8 +8,8 @@ use strum::{Display, EnumString};
 
 use crate::rule::{AdviceTopic, Rule};
 
-/// A language in which [`Violation::text_in`](crate::Violation::text_in) and [`Advice::text_in`](crate::Advice::text_in)
-/// speak. As text it is its tag: `en`, `ru` or `ky`.
+/// A language of [`Violation::text_in`](crate::Violation::text_in) and [`Advice::text_in`](crate::Advice::text_in). Its
+/// text form is its tag: `en`, `ru` or `ky`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(test, derive(strum::EnumIter))]
@@ -47,7 +47,7 @@ impl Language {
     }
 }
 
-/// What a payer types, and so knows by other words than the interface's.
+/// The fields that a payer types, and so knows by other words than the interface's.
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Typed {
@@ -83,18 +83,18 @@ impl Typed {
         matches!(self, Self::Phone | Self::WalletPhone)
     }
 
-    /// True where its length counts digits.
+    /// True if its length counts digits.
     fn has_digits(self) -> bool {
         matches!(self, Self::CardNumber | Self::ExpiryYear | Self::Cvc | Self::Phone | Self::WalletPhone)
     }
 }
 
-/// The sentence of a rule in English, to stand behind the field's name.
+/// The sentence of a rule in English, which follows the field's name.
 pub(crate) fn sentence(field: &str, rule: Rule, limit: Option<&str>) -> String {
     english::sentence(Typed::by_name(field), rule, limit)
 }
 
-/// A violation in a language. `text` is what it says in English, which may know more of a field that no payer types.
+/// A violation in a language. `text` is its English text, which may be more specific about a field that no payer types.
 pub(crate) fn violation(language: Language, field: &str, rule: Rule, limit: Option<&str>, text: &str) -> String {
     let (name, typed) = (shown(language, field), Typed::by_name(field));
     match (language, typed) {
@@ -126,10 +126,10 @@ fn shown(language: Language, field: &str) -> &str {
     }
 }
 
-/// A limit as it is written in violations: `16`, `13 to 20`, `13, 16 or 19`, or anything else.
+/// A limit as in violations: `16`, `13 to 20`, `13, 16 or 19`, or anything else.
 pub(super) enum Limit<'a> {
     Range(&'a str, &'a str),
-    /// The earlier ones as they are, and the last one.
+    /// All but the last one, unchanged, and the last one.
     Choice(&'a str, &'a str),
     One(&'a str),
 }
@@ -145,7 +145,7 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// The last number, by which a noun behind it is inflected.
+    /// The last number, which determines the inflection of the following noun.
     pub(super) fn last(&self) -> &'a str {
         match self {
             Self::Range(_, last) | Self::Choice(_, last) | Self::One(last) => last,

@@ -1,4 +1,4 @@
-//! Russian. A sentence stands behind the field's name and a colon, so that nothing has to agree with the name.
+//! Russian. A sentence follows the field's name and a colon, so that nothing has to agree with the name.
 
 use crate::{
     i18n::{Limit, Typed},
@@ -56,7 +56,7 @@ fn length(typed: Option<Typed>, limit: &str) -> String {
     };
     let noun = inflected(Limit::of(limit).last(), nouns);
     match Limit::of(limit) {
-        // Behind "from" and "to" the noun is always in the genitive.
+        // After "from" and "to" the noun is always in the genitive.
         Limit::Range(least, most) => format!("нужно от {least} до {most} {}", nouns[2]),
         Limit::Choice(others, last) => format!("нужно {others} или {last} {noun}"),
         Limit::One(count) => format!("нужно ровно {count} {noun}"),

@@ -17,7 +17,7 @@ use crate::journal::entry::{self, JournalState};
 const OWNER_RETENTION_FACTOR: u32 = 10;
 
 impl Shared {
-    /// Finishes an entry and moves it to the finished ones. False if there is none.
+    /// Finishes an entry and moves it to the finished ones. False if there is no such entry.
     pub(super) fn finish(&self, name: &str) -> io::Result<bool> {
         let found = self.retry_if_moved(|| {
             let Some(path) = self.find(name)? else { return Ok(None) };
@@ -65,7 +65,7 @@ impl Shared {
 
     /// The folder of this month.
     pub(super) fn folder_of_now(&self, place: &Path) -> io::Result<PathBuf> {
-        // A clock that was set back must not put anything where it is pruned at once.
+        // A clock that was set back must not put an entry into a folder that is pruned at once.
         let month = entry::of_month(self.disk.now());
         let newest = self.folders(place)?.pop();
         let folder = newest.into_iter().fold(place.join(month), Ord::max);

@@ -1,4 +1,4 @@
-//! The steps on the file system that a journal is made of, one by one, so that tests can stop before and after each.
+//! A journal's steps on the file system, one by one, so that tests can stop before and after each.
 
 use std::{
     fs::{self, OpenOptions, TryLockError},
@@ -7,35 +7,35 @@ use std::{
     time::SystemTime,
 };
 
-/// What is locked while it lives.
+/// A lock, held until it is dropped.
 pub(crate) type Guard = Box<dyn Send + Sync>;
 
 /// A file system and a clock.
 pub(crate) trait Disk: Send + Sync {
     fn now(&self) -> SystemTime;
 
-    /// Makes a folder and those above it, durably.
+    /// Creates a folder and its parents, durably.
     fn make_folders(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a folder in one that is there. It is durable once that one was flushed.
+    /// Creates a folder in an existing one. It is durable once the parent was flushed.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes an empty file, or fails where there is one (exclusive creation): of several callers, one succeeds.
+    /// Creates an empty file, or fails if it exists (exclusive creation): of several callers, one succeeds.
     fn create(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes at the end of a file that is there.
+    /// Appends to an existing file.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Flushes what was written into a file.
+    /// Flushes the content of a file.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
 
-    /// Flushes which files a folder has.
+    /// Flushes the file list of a folder.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Locks a file, which is made if need be, until the guard is dropped or its process ends (advisory lock); nothing
-    /// where somebody else has it.
+    /// Locks a file, which it creates if needed, until the guard is dropped or its process ends (advisory lock). `None`
+    /// if another owner has the lock.
     fn lock(&self, path: &Path) -> io::Result<Option<Guard>>;
 
     fn exists(&self, path: &Path) -> io::Result<bool>;
@@ -51,7 +51,7 @@ pub(crate) trait Disk: Send + Sync {
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The machine's own.
+/// The machine's own file system and clock.
 pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
@@ -119,14 +119,14 @@ impl Disk for RealDisk {
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
         match fs::exists(path) {
-            // A foreign file stands where a folder could.
+            // A foreign file has the name of a folder.
             Err(problem) if problem.kind() == io::ErrorKind::NotADirectory => Ok(false),
             found => found,
         }
     }
 
     fn names(&self, path: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<String>> + Send>> {
-        // A name that is not text is a foreign file's, and is shown as far as it can be.
+        // A name that is not valid text belongs to a foreign file, and is shown lossily.
         let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
         Ok(Box::new(names))
     }
@@ -144,7 +144,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// A forked child has the file, too, and with it the lock, so that closing is not enough. The child does not unlock what is its parent's.
+/// A forked child has the file, too, and with it the lock, so closing is not enough. The child does not unlock its parent's file.
 struct Locked {
     file: fs::File,
     process: u32,
@@ -159,7 +159,7 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         if self.process == std::process::id() {
-            // Where that fails, the lock goes with the last process that has the file.
+            // If that fails, the lock ends with the last process that has the file open.
             let _ = self.file.unlock();
         }
     }

@@ -13,48 +13,47 @@ use crate::payment_ref::{PaymentKind, PaymentRef};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalEntry {
-    /// The entry's own name, by which it is finished.
+    /// The entry's id, for [`finish`](crate::Journal::finish).
     pub id: String,
-    /// The reference by which the payment is queried.
+    /// The payment reference, for status queries.
     pub payment: PaymentRef,
-    /// When it was written down: before anything was sent.
+    /// When it was recorded: before anything was sent.
     #[cfg_attr(feature = "serde", serde(rename = "begun_ms", with = "crate::serialized::moment"))]
     pub begun: SystemTime,
-    /// What is known of it.
+    /// The known state of the payment.
     pub state: JournalState,
-    /// Whether [`finish`](crate::Journal::finish) was called for it: its goods are delivered, or a person has
-    /// dealt with it. One that was rejected is listed no more without it.
+    /// Whether [`finish`](crate::Journal::finish) was called for it: its goods are delivered, or a person has handled
+    /// it. A rejected payment is no longer listed, even unfinished.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub is_finished: bool,
-    /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
-    /// payment's; of a mismatch the fields that differ from the
-    /// request, such as `amount, currency`. At most 256 characters.
+    /// The gateway's message for the final status. If the report has a number that is not the payment's, it comes first. For a mismatch,
+    /// the fields that differ from the request, such as `amount, currency`. At most 256 characters.
     pub reason: Option<String>,
-    /// The gateway's code in the response to its creation, where there was one.
+    /// The gateway's code in the response to its creation, if any.
     pub code: Option<String>,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     pub page_url: Option<String>,
     /// The text of the QR code.
     pub qr_text: Option<String>,
-    /// The user's own note, such as the order in the shop.
+    /// Your own note, such as the order in the shop.
     pub note: Option<String>,
 }
 
-/// What a journal knows of a payment.
+/// The state of a payment in a journal.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalState {
-    /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: query it.
+    /// It was sent, or about to be sent, and no trustworthy response is known. **It may have happened**: query it.
     Unknown,
     /// The gateway accepted it. Query its status until it is final.
     Pending,
-    /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
+    /// The gateway reported that the money was taken. Deliver the goods, then finish the entry.
     Charged,
     /// The gateway's report does not match the request. Let a person look, then finish the entry.
     Mismatch,
-    /// It ended without the money being taken.
+    /// The payment ended without a charge.
     Rejected,
 }
 
@@ -80,23 +79,22 @@ pub enum Unfinished {
         /// Its entry.
         entry: Box<JournalEntry>,
     },
-    /// A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number
-    /// whose entry it is.
+    /// A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number of its entry.
     Unreadable {
         /// The file's name.
         id: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 }
 
-// Names of an entry's file and of the folders it goes through.
+// Names of an entry's file and of the folders it moves through.
 
-/// The longest part of an order number that is seen in a name.
+/// The longest part of an order number that is shown in a name.
 const SHOWN: usize = 40;
 
-/// The name of a payment's entry, by what names it for good: a merchant's own number, an id that was made for it, or a QR
-/// transaction. A number that was only claimed may be the number of another payment.
+/// The name of a payment's entry, by its permanent identifier: the merchant's own number, an id that was made for it, or a QR transaction.
+/// A claimed number is not used, because it may belong to another payment.
 pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     let order_number = payment.order_number.as_deref().filter(|_| !payment.is_claimed);
     let transaction_id = payment.transaction_id.as_deref().filter(|_| !payment.is_claimed);
@@ -110,19 +108,19 @@ pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     }
 }
 
-/// A number of the gateway's that belongs to one entry alone. Numbers of different kinds do not collide: an order may have the
-/// number of a QR code's transaction.
+/// A number of the gateway that belongs to one entry. Numbers of different kinds do not collide: an order may have the number of a QR
+/// code's transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exclusive<'a> {
-    /// The merchant's or the gateway's own.
+    /// The merchant's or the gateway's order number.
     Order(&'a str),
     Transaction(&'a str),
-    /// The address of the page that a payer opens.
+    /// The URL of the page that a payer opens.
     Page(&'a str),
 }
 
 impl<'a> Exclusive<'a> {
-    /// The number that was claimed for a payment; nothing where there is none.
+    /// The number that was claimed for a payment, if any.
     pub(super) fn claimed_of(payment: &'a PaymentRef) -> Option<Self> {
         match payment.kind {
             PaymentKind::Qr => payment.transaction_id.as_deref().map(Self::Transaction),
@@ -149,14 +147,14 @@ impl<'a> Exclusive<'a> {
     }
 }
 
-/// What a name is made of.
+/// The kind of identifier in a name.
 #[derive(Clone, Copy)]
 enum NumberOf {
     Order,
     QrTransaction,
-    /// None of the gateway's.
+    /// The id of an entry; not a number of the gateway.
     Entry,
-    /// Of owner files.
+    /// Order numbers of owner files.
     OwnedOrder,
     OwnedTransaction,
     OwnedPage,
@@ -176,10 +174,10 @@ impl NumberOf {
     }
 }
 
-/// The name of a number's entry: the same in every process. The beginning is for people; the hash keeps apart what
-/// a file system would not, such as capital letters.
+/// The name of a number's entry: the same in every process. The beginning is for people; the hash distinguishes names
+/// that a file system would not, such as by capital letters.
 fn of_number(of: NumberOf, number: &str) -> String {
-    // The address of a page gives access to it, and more people see the names of files than their content.
+    // The URL of a page gives access to it, and more people see the names of files than their content.
     let is_secret = matches!(of, NumberOf::OwnedPage);
     let shown = if is_secret { "page" } else { number };
     let shown: String =
@@ -213,12 +211,12 @@ pub(super) fn end_of(folder: &Path) -> Option<SystemTime> {
     Some(end.midnight().assume_utc().into())
 }
 
-/// Whether a name is that of a day or a month. Others are foreign.
+/// Whether a name is a day or a month. Other names are foreign.
 pub(super) fn is_a_time(name: &str) -> bool {
     matches!(name.len(), 7 | 10) && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// What the name of a file begins with that only tries whether its folder can be written. A program that died may have left one.
+/// The prefix of a file that only tests whether its folder is writable. A crashed program may have left one.
 pub(super) const TRIAL: &str = "writable-";
 
 /// Whether a name stays inside its folder.

@@ -1,5 +1,5 @@
-//! The text of an entry: a line for each thing that happened, each with a checksum, only ever appended to. What was
-//! written last counts; a line that was torn or damaged never makes a payment look more final than it is.
+//! The text of an entry: one line for each event, each with a checksum, append-only. The last line counts; a torn or
+//! damaged line never makes a payment look more final than it is.
 
 use std::{
     collections::BTreeMap,
@@ -15,12 +15,12 @@ use crate::{
     payment_ref::PaymentRef,
 };
 
-/// The version of a line. A line of another version is not guessed at.
+/// The version of a line. A line of another version is never guessed.
 const PREFIX: &str = "kassa-journal1:";
 
 const NAMES: [&str; 10] = ["at", "step", "by", "payment", "page", "qr", "code", "reason", "note", "check"];
 
-/// What happened to a payment.
+/// An event of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum Step {
@@ -28,7 +28,7 @@ pub(super) enum Step {
     Sending,
     /// The gateway accepted it.
     Accepted,
-    /// No answer that can be trusted came.
+    /// No trustworthy response arrived.
     Unanswered,
     /// Its confirmation is about to be sent.
     Confirming,
@@ -40,7 +40,7 @@ pub(super) enum Step {
     Charged,
     Rejected,
     Mismatch,
-    /// The user is done with it.
+    /// The user finished it.
     Finished,
     /// A number is claimed for it, and the gateway is about to be queried.
     Claimed,
@@ -48,11 +48,11 @@ pub(super) enum Step {
     Paid,
 }
 
-/// One line, to be written.
+/// A line to write.
 pub(super) struct Line<'a> {
     pub(super) at: SystemTime,
     pub(super) step: Step,
-    /// Who confirms: of several that begin at once, the first in the file does it.
+    /// The id of the confirming call: of several concurrent calls, the first in the file confirms.
     pub(super) by: Option<&'a str>,
     pub(super) entry: Option<&'a PaymentEntry>,
     pub(super) code: Option<&'a str>,
@@ -86,7 +86,7 @@ impl<'a> Line<'a> {
             }
         }
         let text = format!("{PREFIX}{}", query.finish());
-        // A line of its own, even behind one that was torn when the disk was full.
+        // Starts a new line, even after a line that was torn by a full disk.
         format!("\n{text}&check={:08x}\n", crc32fast::hash(text.as_bytes()))
     }
 }
@@ -128,11 +128,11 @@ impl AfterEnd {
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) entry: JournalEntry,
-    /// Who began a confirmation that may have been sent; empty if a damaged line may hide one.
+    /// The id of the call with a confirmation that may have been sent; empty if a damaged line may hide one.
     pub(super) confirming: Option<String>,
     /// The payment by each of the numbers that were claimed for it, the last one first.
     pub(super) claims: Vec<PaymentRef>,
-    /// Where it is rejected.
+    /// Set if it is rejected.
     pub(super) after_end: Option<AfterEnd>,
     /// A line could not be read.
     is_doubtful: bool,
@@ -140,11 +140,11 @@ pub(super) struct History {
 
 impl History {
     /// # Errors
-    /// Why the file cannot be read: its first line must be whole, because it says which payment it is about.
+    /// Why the file cannot be read: its first line must be complete, because it identifies the payment.
     pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Self, String> {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| *line != b"\n");
         let Some(first) = lines.next() else {
-            return Err("is empty: whoever began it died before anything was sent, or the file was damaged".to_owned());
+            return Err("is empty: its process died before anything was sent, or the file was damaged".to_owned());
         };
         let first = Fields::read(first)?;
         let payment = first.get("payment").and_then(|text| text.parse::<PaymentRef>().ok());
@@ -175,7 +175,7 @@ impl History {
         Ok(history)
     }
 
-    /// Whether it is neither listed nor polled any more.
+    /// Whether it is no longer listed and no longer polled.
     pub(super) fn is_done_with(&self, now: SystemTime) -> bool {
         match self.after_end {
             Some(after_end) => !after_end.is_polled(now),
@@ -183,7 +183,7 @@ impl History {
         }
     }
 
-    /// A line that cannot be read may have said anything.
+    /// An unreadable line may have recorded anything.
     fn doubt(&mut self) {
         self.is_doubtful = true;
         if self.entry.state != JournalState::Charged {
@@ -218,7 +218,7 @@ impl History {
         match step {
             Step::Confirming if self.confirming.is_none() => self.confirming = Some(by),
             Step::NotConfirmed if self.confirming.as_ref() == Some(&by) => self.confirming = None,
-            // Of one that came too late.
+            // A line of a confirmation that came too late.
             Step::Confirming | Step::NotConfirmed => return,
             Step::Finished => self.entry.is_finished = true,
             // The charge is not delivered yet.
@@ -229,7 +229,7 @@ impl History {
             self.entry.reason = fields.0.remove("reason");
         }
         self.entry.state = match (self.entry.state, step.state()) {
-            // Absorbing: nothing that comes later takes a charge back.
+            // Absorbing: no later line takes a charge back.
             (JournalState::Charged, _) => JournalState::Charged,
             // The unreadable line may have recorded a charge.
             (_, JournalState::Rejected) if self.is_doubtful => JournalState::Unknown,
@@ -267,13 +267,13 @@ pub(super) fn owner_of(file: &[u8]) -> Option<String> {
     lines.find(|fields| fields.step() == Some(Step::Paid))?.0.remove("by")
 }
 
-/// The fields of a whole line.
+/// The fields of a complete line.
 struct Fields(BTreeMap<&'static str, String>);
 
 impl Fields {
     fn read(line: &[u8]) -> Result<Self, String> {
         let line = line.strip_suffix(b"\n").ok_or("is not whole: a line was torn")?;
-        let line = std::str::from_utf8(line).map_err(|_| "is no text of a journal")?;
+        let line = std::str::from_utf8(line).map_err(|_| "is not a text of a journal")?;
         let query = line.strip_prefix(PREFIX).ok_or("is of another version, or no file of a journal")?;
         let (before, check) = line.rsplit_once("&check=").ok_or("is not whole: a line has no checksum")?;
         if format!("{:08x}", crc32fast::hash(before.as_bytes())) != check {

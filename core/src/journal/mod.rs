@@ -1,10 +1,9 @@
-//! Journal (write-ahead log) of payments: what is sent is written down first, so that no payment is forgotten by a
-//! program that dies.
+//! Journal (write-ahead log) of payments: each payment is recorded before it is sent, so that a crash loses none.
 //!
-//! A folder of small files, one a payment, as a mail folder keeps mails; no database. `open/<day>/<name>` is what is not
-//! done with, `done/<month>/<name>` what is, `paid/<month>/<name>` which entry a number has paid for. A file is made exclusively, empty;
-//! then the other folders are looked through; only then is the first line written and flushed. So of two who begin with one order number,
-//! at any time and in any process, at most one goes on; an empty file was never sent.
+//! A folder of small files, one for each payment, as in a Maildir; no database. `open/<day>/<name>` has the unfinished entries,
+//! `done/<month>/<name>` the finished ones, and `paid/<month>/<name>` the entry that a number has paid for. An empty file is created
+//! exclusively; then the other folders are searched; only then is the first line written and flushed. So of two callers with the same order
+//! number, at any time and in any process, at most one continues. An empty file was never sent.
 
 mod archive;
 mod claims;
@@ -40,25 +39,25 @@ const LONGEST_NOTE: usize = 256;
 /// The default retention of finished entries.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-/// A folder in which a [`Gateway`](crate::Gateway) writes down what it sends, **before** it sends it.
+/// A folder in which a [`Gateway`](crate::Gateway) records payments **before** it sends them.
 ///
 /// Give it to the gateway ([`Gateway::with_journal`](crate::Gateway::with_journal)); then
 /// - every payment has an entry, flushed to the disk, before a byte of it is sent; the gateway records the response and the final
 ///   status;
-/// - **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or
-///   dead: a second try is [`PaymentError::OutcomeUnknown`] and names what is known of the first. Where the first ended in
-///   an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not
-///   sent again while it is unknown what the first one did;
+/// - **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or dead: a second
+///   attempt fails with [`PaymentError::OutcomeUnknown`], which describes the first. If the first failed with an error that means that
+///   nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again while the outcome of the first
+///   one is unknown;
 /// - [`unfinished`](Self::unfinished) lists everything unfinished: after a crash, query each
-///   ([`Gateway::check`](crate::Gateway::check)), deliver what is charged, and [`finish`](Self::finish) it.
+///   ([`Gateway::check`](crate::Gateway::check)), deliver the charged payments, and [`finish`](Self::finish) them.
 ///
-/// Where an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and can be
-/// read by the owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order
-/// number says nothing of where it was sent. It must be on a file system of the machine itself.
+/// If an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and only the
+/// owner can read them. One folder serves any number of processes, for **one gateway and one merchant**: an order
+/// number does not show where it was sent. It must be on a local file system.
 ///
-/// Pay-forms and QR codes, which have no number of the merchant's, have an id for their entry in the reference
-/// ([`PaymentRef::entry_id`]). Keep the reference, or sign it into the addresses ([`CallbackKey`](crate::CallbackKey)):
-/// with it a callback finds the entry. A number that a callback claims pays for one entry alone.
+/// Pay-forms and QR codes have no number of the merchant, so their reference has the id of their entry
+/// ([`PaymentRef::entry_id`]). Store the reference, or sign it into the URLs ([`CallbackKey`](crate::CallbackKey)): a
+/// callback finds the entry by it. A number that a callback claims pays for only one entry.
 ///
 /// ```
 /// use kassa::{Journal, Unfinished};
@@ -87,21 +86,20 @@ struct Shared {
     done: PathBuf,
     paid: PathBuf,
     folder: PathBuf,
-    /// The day's folder that this process last made sure of.
+    /// The day's folder that this process last flushed.
     flushed: Mutex<Option<PathBuf>>,
-    /// The charges that could not be recorded, by the names of their entries. Whoever gets the report may deliver it and finish its entry,
-    /// which has to hold the charge then: else a later report would look like a charge after the end, and be delivered again.
+    /// The charges that could not be recorded, by the names of their entries. The caller that gets the report may deliver it and finish its
+    /// entry, which must hold the charge then. Otherwise a later report would look like a charge after the end, and be delivered again.
     unrecorded: Mutex<HashMap<String, PaymentRef>>,
 }
 
 impl Journal {
-    /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
+    /// Opens the journal in a folder, which it creates if needed, and removes entries that were finished more than 90 days ago.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the folder cannot be made, read or written. A file is made and removed to find that
-    /// out.
+    /// [`PaymentError::Misconfigured`] if the folder cannot be created, read or written. To test this, a file is created and removed.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, PaymentError> {
-        // A program that changes its folder later must not begin another journal.
+        // A program that changes its working directory later must not begin another journal.
         let folder = std::path::absolute(folder.as_ref()).map_err(|problem| {
             PaymentError::misconfigured(format!("the journal's folder cannot be used: {problem}"))
         })?;
@@ -124,19 +122,18 @@ impl Journal {
         journal.shared.prepare().map_err(|problem| {
             PaymentError::misconfigured(format!("the journal in {} cannot be used: {problem}", folder.display()))
         })?;
-        // A failure is only logged: entries that stay too long do no harm.
+        // A failure is only logged: old entries do no harm.
         report("done", journal.shared.prune(RETENTION));
         Ok(journal)
     }
 
-    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
-    /// first, by the day on which they were begun. They are read on demand, so that any number of them needs
-    /// little memory.
+    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest day comes first.
+    /// They are read on demand, so that any number of them needs little memory.
     pub fn unfinished(&self) -> UnfinishedEntries {
         UnfinishedEntries::of(self.clone(), Rejected::LeftOut)
     }
 
-    /// The same with payments that were rejected recently, which are still polled.
+    /// All unfinished entries, and payments that were rejected recently, which are still polled.
     pub(crate) fn unfinished_and_rejected(&self) -> UnfinishedEntries {
         UnfinishedEntries::of(self.clone(), Rejected::Listed)
     }
@@ -144,10 +141,10 @@ impl Journal {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Journal {
-    /// What is known of a payment, finished or not; nothing where it has no entry.
+    /// The entry of a payment, finished or not; `None` if it has no entry.
     ///
     /// # Errors
-    /// [`PaymentError::Unavailable`] where the entry cannot be read.
+    /// [`PaymentError::Unavailable`] if the entry cannot be read.
     pub fn entry(&self, payment: &PaymentRef) -> Result<Option<JournalEntry>, PaymentError> {
         let Some(name) = self.shared.name_for(payment).map_err(unreadable)? else { return Ok(None) };
         match self.shared.find(&name).map_err(unreadable)? {
@@ -159,13 +156,13 @@ impl Journal {
         }
     }
 
-    /// Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no
-    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is polled
-    /// for three days all the same, and listed again where the gateway charged it after all.
+    /// Finishes a payment: the goods were delivered, or a person has handled it. Its entry is no longer listed, and is kept for 90 days;
+    /// its order number stays used. Finishing it again does nothing. A rejected payment is still polled for three days, and listed again if
+    /// the gateway reports a charge after all.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
-    /// then it is still unfinished.
+    /// [`PaymentError::Invalid`] if there is no such entry, [`PaymentError::Unavailable`] if it cannot be written: then the payment is
+    /// still unfinished.
     pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
         self.shared.record_missed_charge(id).map_err(unwritten)?;
         if !entry::is_a_name(id) || !self.shared.finish(id).map_err(unwritten)? {
@@ -174,19 +171,18 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are
-    /// forgotten with them. Which number has paid for which entry is remembered ten times as long, so that nobody pays with it
-    /// again.
+    /// Permanently removes the finished entries of months that ended longer ago than this, with their order numbers. The record of which
+    /// number paid for which entry is kept ten times as long, so that the number cannot pay again.
     ///
     /// # Errors
-    /// [`PaymentError::Unavailable`] where they cannot be removed.
+    /// [`PaymentError::Unavailable`] if they cannot be removed.
     pub fn prune(&self, older_than: Duration) -> Result<(), PaymentError> {
         self.shared.prune(older_than).map_err(unwritten)
     }
 }
 
 impl Journal {
-    /// Writes down that a payment is about to be sent, durably.
+    /// Records, durably, that a payment is about to be sent.
     pub(crate) fn begin(&self, payment: &PaymentRef, note: Option<&str>) -> Result<EntryGuard, BeginError> {
         let Some(name) = name_of(payment) else {
             return Err(BeginError::Unwritten { detail: "a payment without a number has no entry".to_owned() });
@@ -196,8 +192,8 @@ impl Journal {
         self.shared.begin(&name, &line.text())
     }
 
-    /// Writes down that the confirmation of a payment is about to be sent, durably. A payment that has no entry, because it
-    /// was made without this journal, is let through.
+    /// Records, durably, that the confirmation of a payment is about to be sent. A payment without an entry, which was made without this
+    /// journal, is allowed.
     pub(crate) fn begin_confirmation(&self, payment: &PaymentRef) -> Result<Option<EntryGuard>, BeginError> {
         let Some(name) = name_of(payment) else { return Ok(None) };
         self.shared.begin_confirmation(&name)
@@ -213,7 +209,7 @@ impl Journal {
                 let line = Line { entry: Some(entry), code, ..line(Step::Accepted, Step::Confirmed) };
                 self.shared.append_to(held, &line)
             }
-            // A confirmation of which nothing is known stays one that was begun.
+            // A confirmation without a known result keeps its state.
             SendOutcome::Unanswered { .. } if by.is_some() => Ok(()),
             SendOutcome::Unanswered { payment, code } => {
                 let entry = PaymentEntry::new(payment.clone());
@@ -238,7 +234,7 @@ impl Journal {
         }
     }
 
-    /// Whether the page of a response is another entry's, so that a second payer must not see it.
+    /// Whether the page of a response belongs to another entry, so that a second payer must not see it.
     pub(crate) fn is_anothers_page(&self, held: &EntryGuard, page_url: &str) -> bool {
         self.is_own(held.name(), Exclusive::Page(page_url)) == Some(false)
     }
@@ -254,19 +250,19 @@ impl Journal {
             Ok(true) => {}
             Ok(false) => tracing::warn!(target: "kassa", entry, "{} is another entry's, and is not used", what()),
             Err(ref problem) => {
-                tracing::warn!(target: "kassa", entry, %problem, "whose {} is could not be noted", what())
+                tracing::warn!(target: "kassa", entry, %problem, "the owner of {} could not be recorded", what())
             }
         }
         adopted.ok()
     }
 
-    /// The right to recover, of which one process at a time has it; nothing where another one has.
+    /// The lock for recovery, which one process at a time can hold; `None` if another process holds it.
     pub(crate) fn lock_for_recovery(&self) -> Result<Option<RecoveryLock>, PaymentError> {
         let file = self.shared.folder.join("recovery.lock");
         self.shared.disk.lock(&file).map_err(unwritten)
     }
 
-    /// An entry with the references by which its payment is queried, as long as it is to be polled.
+    /// An entry with the references by which its payment is queried; `None` if it is no longer polled.
     pub(crate) fn queries(&self, name: &str) -> Result<Option<EntryQueries>, PaymentError> {
         let now = self.shared.disk.now();
         let history = self.history(name)?.filter(|history| !history.is_done_with(now));
@@ -276,7 +272,7 @@ impl Journal {
         }))
     }
 
-    /// An entry's file, unless it was put away.
+    /// The content of an entry's file, if there is one.
     fn history(&self, name: &str) -> Result<Option<History>, PaymentError> {
         let Some(path) = self.shared.find(name).map_err(unreadable)? else { return Ok(None) };
         if path.starts_with(&self.shared.done) {
@@ -314,7 +310,7 @@ impl Journal {
         report(&name, recorded);
     }
 
-    /// Records, durably, a payment that cannot be made before the payer sees its code.
+    /// Records a payment by a QR code or a pay-form, durably, before the payer can see and pay it.
     pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), BeginError> {
         let payment = &entry.payment;
         let Some(name) = name_of(payment) else { return Ok(()) };
@@ -322,7 +318,8 @@ impl Journal {
         let sending = Line { entry: Some(entry), note, ..Line::of(Step::Sending, now) };
         let added = self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text()));
         let withheld = |detail| {
-            let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
+            let detail =
+                format!("the code was created, but is not returned, because it could not be tracked: {detail}");
             Err(BeginError::Unwritten { detail })
         };
         match added {
@@ -344,14 +341,14 @@ impl Journal {
     pub(crate) fn record_claim(&self, payment: &PaymentRef) -> Result<(), PaymentError> {
         let Some(name) = name_of(payment) else { return Ok(()) };
         self.shared.record_claim(&name, payment).map_err(|problem| {
-            PaymentError::unavailable(format!("the number that is claimed could not be written down: {problem}"))
+            PaymentError::unavailable(format!("the claimed number could not be recorded: {problem}"))
         })
     }
 
     /// Assigns a claimed number to its entry: one payment pays for one entry.
     pub(crate) fn assign_number(&self, payment: &PaymentRef) -> Result<Assigned, PaymentError> {
         self.shared.assign_number(payment).map_err(|problem| {
-            let why = "whether its number has paid for something else could not be written down";
+            let why = "the owner of its claimed number could not be recorded";
             PaymentError::unavailable(format!("{why}: {problem}"))
         })
     }
@@ -360,15 +357,15 @@ impl Journal {
 /// An entry, and the references by which its payment is queried.
 pub(crate) struct EntryQueries {
     pub(crate) entry: JournalEntry,
-    /// The payment by its own number, or by each of the numbers that were claimed for it, the last one first.
+    /// The payment by its own number, or by each of its claimed numbers, the newest first.
     pub(crate) payments: Vec<PaymentRef>,
-    /// Where it was rejected.
+    /// Set if it was rejected.
     pub(crate) after_end: Option<AfterEnd>,
-    /// No confirmation of it was sent that may have counted. A line that cannot be read may be one.
+    /// No confirmation that may have taken effect was sent. An unreadable line may be one.
     pub(crate) is_unconfirmed: bool,
 }
 
-/// Whether entries that were rejected not long ago are listed.
+/// Whether recently rejected entries are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rejected {
     Listed,
@@ -391,7 +388,7 @@ pub(crate) enum SendOutcome<'a> {
     NothingHappened,
 }
 
-/// Checks a note of the user's.
+/// Checks a user's note.
 pub(crate) fn checked_note(note: &str) -> Result<String, PaymentError> {
     if note.chars().count() > LONGEST_NOTE {
         let limit = LONGEST_NOTE.to_string();
@@ -402,7 +399,7 @@ pub(crate) fn checked_note(note: &str) -> Result<String, PaymentError> {
 
 fn report(name: &str, done: io::Result<()>) {
     if let Err(problem) = done {
-        tracing::warn!(target: "kassa", entry = name, %problem, "the journal could not note what came back");
+        tracing::warn!(target: "kassa", entry = name, %problem, "the result could not be recorded in the journal");
     }
 }
 

@@ -18,10 +18,10 @@ use crate::{
     payment_ref::PaymentRef,
 };
 
-/// How often a folder that another process removed is made again, or a file that it moved is looked for.
+/// How often a folder that another process removed is created again, or a moved file is searched for.
 const TRIES: u32 = 5;
 
-/// The most claimed numbers of one payment. No payer tries that often to pay for one order, and a file must not grow without limit. A
+/// The most claimed numbers of one payment. No payer makes that many attempts for one order, and a file must not grow without limit. A
 /// further claim is rejected, never dropped silently.
 pub(super) const MOST_CLAIMS: usize = 1000;
 
@@ -33,7 +33,7 @@ pub(super) const ANOTHERS_TRANSACTION: &str = "its transaction is another entry'
 pub(crate) struct EntryGuard {
     name: String,
     path: PathBuf,
-    /// Who confirms, where it is a confirmation.
+    /// The id of the confirming call, if it is a confirmation.
     confirms: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl EntryGuard {
 pub(crate) enum BeginError {
     /// The journal could not be written or read.
     Unwritten { detail: String },
-    /// It was sent before, or may have been; the reference that was sent then, where it can be read.
+    /// It was sent before, or may have been. Has the earlier reference, if it can be read.
     SentBefore { payment: Option<Box<PaymentRef>>, detail: String },
 }
 
@@ -75,15 +75,16 @@ impl Shared {
         [&self.open, &self.done, &self.paid].into_iter().try_for_each(|folder| self.check_writable(folder))
     }
 
-    /// Tries whether files can be made and removed in a folder, as each payment does: permissions alone do not tell that, and a
-    /// shop must not learn it by its first payment. A full disk is no reason to read nothing, and may have room by then.
+    /// Tests whether files can be created and removed in a folder, as each payment does. Permissions alone do not show that, and a shop
+    /// must not find out by its first payment. A full disk is not an error here: entries can still be read, and the disk may have room
+    /// later.
     fn check_writable(&self, folder: &Path) -> io::Result<()> {
         self.remove_trials(folder);
         let file = folder.join(format!("{}{}", entry::TRIAL, uuid::Uuid::now_v7()));
         let tried = self.disk.create(&file).and_then(|()| {
             let flushed = self.disk.sync_file(&file);
             match self.disk.remove_file(&file).and(flushed) {
-                // Another process has opened the journal at the same moment.
+                // Another process opened the journal at the same time.
                 Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(()),
                 done => done,
             }
@@ -97,7 +98,7 @@ impl Shared {
         }
     }
 
-    /// Those that a killed process has left.
+    /// Removes the test files that a killed process left.
     fn remove_trials(&self, folder: &Path) {
         let names = self.disk.names(folder).into_iter().flatten().flatten();
         for name in names.filter(|name| name.starts_with(entry::TRIAL)) {
@@ -109,8 +110,8 @@ impl Shared {
         &*self.disk
     }
 
-    /// The folders inside one that must be there, in the order of their names. That it is not there any more is an error: an empty
-    /// journal would say that nothing was ever sent.
+    /// The folders inside one that must exist, sorted by name. A missing folder is an error: an empty journal would mean that nothing was
+    /// ever sent.
     pub(super) fn folders(&self, of: &Path) -> io::Result<Vec<PathBuf>> {
         let mut names = self.disk.names(of)?.collect::<io::Result<Vec<_>>>()?;
         names.retain(|name| entry::is_a_time(name));
@@ -118,8 +119,8 @@ impl Shared {
         Ok(names.into_iter().map(|name| of.join(name)).collect())
     }
 
-    /// An entry's file, wherever it is. One may be moved while it is looked for, in either direction, so that what is done
-    /// is looked at between two looks at what is open.
+    /// An entry's file, in any folder. Another process may move it in either direction during the search, so `done` is searched between two
+    /// searches of `open`.
     pub(super) fn find(&self, name: &str) -> io::Result<Option<PathBuf>> {
         self.find_beside(name, None)
     }
@@ -169,7 +170,7 @@ impl Shared {
         }
     }
 
-    /// Makes the empty file; or says where there is one already.
+    /// Creates the empty file, or returns the path of the existing one.
     fn claim(&self, name: &str) -> io::Result<Result<PathBuf, PathBuf>> {
         let folder = self.open.join(entry::of_day(self.disk.now()));
         let path = folder.join(name);
@@ -204,7 +205,7 @@ impl Shared {
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
     }
 
-    /// If this fails, too, an entry stays that is polled in vain: nothing was sent.
+    /// If this fails, too, the entry stays and is polled without result: nothing was sent.
     fn forget(&self, path: &Path) {
         let _ = self.release(path);
     }
@@ -236,7 +237,7 @@ impl Shared {
         let by = uuid::Uuid::now_v7().to_string();
         let line = Line { by: Some(&by), ..Line::of(Step::Confirming, self.disk.now()) };
         if let Err(problem) = self.write_durably(&path, &line.text()) {
-            // Its line may be there all the same, and would stop every other confirmation.
+            // Its line may still have been written, and would block every other confirmation.
             let _ = self.append(&path, &Line { by: Some(&by), ..Line::of(Step::NotConfirmed, self.disk.now()) });
             return Err(problem.into());
         }
@@ -256,7 +257,7 @@ impl Shared {
         self.disk.append(path, line.text().as_bytes())
     }
 
-    /// The same for an entry that may have been moved since it was begun.
+    /// Appends to an entry that may have been moved since it was begun.
     pub(super) fn append_to(&self, held: &EntryGuard, line: &Line<'_>) -> io::Result<()> {
         match self.append(&held.path, line) {
             Err(problem) if problem.kind() == ErrorKind::NotFound => match self.find(&held.name)? {
@@ -271,7 +272,7 @@ impl Shared {
         self.release(&held.path)
     }
 
-    /// Frees a number of which nothing was sent, durably: else it could come back beside a later entry of the same name.
+    /// Frees a number of an unsent payment, durably: otherwise its file could reappear next to a later entry of the same name.
     fn release(&self, path: &Path) -> io::Result<()> {
         self.disk.remove_file(path)?;
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
@@ -362,7 +363,7 @@ impl Shared {
         })
     }
 
-    /// A transaction or a page of the merchant's own is its entry's alone, also where that is found by another name.
+    /// A transaction or a page belongs only to its own entry, also if that entry has another name.
     pub(super) fn fence(&self, entry: &PaymentEntry, name: &str) -> io::Result<()> {
         let payment = &entry.payment;
         if payment.entry_id.is_some()
@@ -381,7 +382,7 @@ impl Shared {
 }
 
 impl History {
-    /// Whether a report or a claim names another number than is known.
+    /// Whether a report or a claim has a number that is not known yet.
     fn learns_from(&self, payment: &PaymentRef) -> bool {
         let numbers = |payment: &PaymentRef| (payment.order_number.clone(), payment.transaction_id.clone());
         let is_new = self.claims.iter().all(|known| numbers(known) != numbers(payment));
@@ -390,8 +391,7 @@ impl History {
 }
 
 impl JournalState {
-    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a mismatch, and ends
-    /// that nothing is known.
+    /// Whether a report changes the state. `Charged` is absorbing; `Pending` replaces a mismatch and an unknown state.
     fn can_become(self, step: Step) -> bool {
         match step {
             Step::Accepted => matches!(self, Self::Unknown | Self::Mismatch),
@@ -401,8 +401,8 @@ impl JournalState {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Unknown => "and its outcome is not known: ask for its status",
-            Self::Pending => "and the gateway has accepted it: ask for its status",
+            Self::Unknown => "and its outcome is unknown: query its status",
+            Self::Pending => "and the gateway has accepted it: query its status",
             Self::Charged => "and is charged",
             Self::Mismatch => "and the gateway's report contradicts it: a person has to look at it",
             Self::Rejected => "and was rejected",

@@ -1,4 +1,4 @@
-//! Going through what is unfinished, the oldest first, in little memory.
+//! Iteration over the unfinished entries, the oldest first, in little memory.
 
 use std::{io, iter, path::PathBuf, time::Duration, vec};
 
@@ -8,19 +8,19 @@ use crate::{
     journal::entry::{self, JournalState, Unfinished},
 };
 
-/// How many entries of a day are read at once, to be put into order.
+/// How many entries of a day are read and sorted at once.
 const AT_ONCE: usize = 2048;
 
 /// Iterator over the unfinished entries of a [`Journal`].
 pub struct UnfinishedEntries {
     journal: Journal,
     rejected: Rejected,
-    /// Those that are still to come, the oldest last.
+    /// The folders that are not read yet, the oldest last.
     folders: Option<Vec<PathBuf>>,
     folder: PathBuf,
     names: Box<dyn Iterator<Item = io::Result<String>> + Send>,
     read: vec::IntoIter<Unfinished>,
-    /// What comes after what was read.
+    /// The error to return after the entries that were read.
     failure: Option<io::Error>,
     was_empty: bool,
 }
@@ -61,11 +61,11 @@ impl UnfinishedEntries {
         }
     }
 
-    /// Goes on with the next folder, and clears the last one away where nothing was in it.
+    /// Continues with the next folder, and removes the last one if it was empty.
     fn go_on(&mut self) -> io::Result<bool> {
         let shared = &self.journal.shared;
         if self.was_empty && !self.is_fresh() {
-            // It fails if a payment has just begun in it, which is right.
+            // It fails if a payment has just begun in it, as intended.
             let _ = shared.disk().remove_folder(&self.folder);
         }
         if self.folders.is_none() {
@@ -77,7 +77,7 @@ impl UnfinishedEntries {
         }
         let Some(folder) = self.folders.as_mut().and_then(Vec::pop) else { return Ok(false) };
         self.names = match shared.disk().names(&folder) {
-            // Another process has just cleared it away.
+            // Another process has just removed it.
             Err(problem) if problem.kind() == io::ErrorKind::NotFound => Box::new(iter::empty()),
             names => names?,
         };
@@ -86,7 +86,7 @@ impl UnfinishedEntries {
         Ok(true)
     }
 
-    /// Of today or yesterday: another process may be about to create a file in it.
+    /// Whether the folder is today's or yesterday's: another process may be about to create a file in it.
     fn is_fresh(&self) -> bool {
         let now = self.journal.shared.disk().now();
         let yesterday = now.checked_sub(Duration::from_secs(24 * 60 * 60));
@@ -128,9 +128,9 @@ impl UnfinishedEntries {
     }
 }
 
-/// What stands among the folders and is none. Another process may be opening the journal.
+/// The files among the folders. A file may be from another process that is opening the journal.
 fn foreign(names: impl Iterator<Item = io::Result<String>>) -> io::Result<Vec<Unfinished>> {
-    let why = "is no folder of a journal";
+    let why = "is not a folder of a journal";
     let is_foreign = |name: &String| !entry::is_a_time(name) && !name.starts_with(entry::TRIAL);
     let foreign = names.filter(|name| name.as_ref().map_or(true, is_foreign));
     foreign.map(|name| Ok(Unfinished::Unreadable { id: name?, why: why.to_owned() })).collect()

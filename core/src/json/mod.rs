@@ -1,8 +1,8 @@
 //! JSON parsing, lenient about the shape of a response and strict about its text: numbers keep their digits, and a
 //! document with duplicate names is not read at all.
 //!
-//! serde_json validates the text, once. The index that is then made of it says where each value stands, so that looking
-//! for a field reads nothing again: a status query looks some twenty times.
+//! serde_json validates the text, once. An index then records the place of each value, so that a search for a field
+//! does not parse again: a status query searches about twenty times.
 
 mod validity;
 
@@ -15,9 +15,9 @@ pub(crate) struct Document<'a> {
     nodes: Vec<Node>,
 }
 
-/// Where a value stands, in 32 bits; longer texts are not read.
+/// The place of a value, in 32 bits; longer texts are rejected.
 struct Node {
-    /// The name of a member, with its quotes where it has an escape in it; empty for what is no member.
+    /// The name of a member, with its quotes if it has an escape; empty for other values.
     name: Range<u32>,
     value: Range<u32>,
     /// The number of the first node that is not inside this one.
@@ -31,7 +31,7 @@ pub(crate) struct Json<'a> {
     number: usize,
 }
 
-/// Members up to this number are compared with one another; beyond it, a set costs less.
+/// Up to this number, members are compared with each other; beyond it, a set is cheaper.
 const FEW_MEMBERS: usize = 16;
 
 impl<'a> Document<'a> {
@@ -44,12 +44,12 @@ impl<'a> Document<'a> {
         if document.is_ambiguous() { Err("an object has the same name twice".to_owned()) } else { Ok(document) }
     }
 
-    /// The whole of it.
+    /// The root value.
     pub(crate) fn root(&'a self) -> Json<'a> {
         Json { document: self, number: 0 }
     }
 
-    /// An object has the same name twice: which of two values counts could decide whether a payment is charged.
+    /// Whether an object has the same name twice: the choice of one value could decide whether a payment is charged.
     fn is_ambiguous(&self) -> bool {
         (0..self.nodes.len()).any(|number| self.starts_with(number, b'{') && self.has_duplicates(number))
     }
@@ -96,12 +96,12 @@ impl<'a> Json<'a> {
         self.source() == "null"
     }
 
-    /// A string with nothing in it.
+    /// Whether it is a blank string.
     pub(crate) fn is_blank(self) -> bool {
         self.text().is_some_and(|text| text.trim().is_empty())
     }
 
-    /// Its place in the document, which is the same by whatever pointer it is reached.
+    /// Its place in the document, which is the same for every pointer to it.
     pub(crate) fn place(self) -> usize {
         self.number
     }
@@ -120,7 +120,7 @@ impl<'a> Json<'a> {
         tokens.split(|byte| *byte == b'/').try_fold(self, |value, token| value.child(token))
     }
 
-    /// A string's text, or a number's digits as they stand.
+    /// A string's text, or a number's digits unchanged.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let source = self.source();
         match source.as_bytes().first()? {
@@ -134,7 +134,7 @@ impl<'a> Json<'a> {
         self.document.starts_with(self.number, b'[').then(|| self.children())
     }
 
-    /// The members of an object, with their names; nothing for what is no object.
+    /// The members of an object, with their names; empty for other values.
     pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
         let named = move |child: Self| (child.document.name(child.number), child);
         self.is_object().then(|| self.children().map(named)).into_iter().flatten()
@@ -167,16 +167,16 @@ fn unquoted(quoted: &str) -> Option<Cow<'_, str>> {
     if inside.contains('\\') { serde_json::from_str(quoted).ok().map(Cow::Owned) } else { Some(inside.into()) }
 }
 
-/// No node has this number, as a text has more bytes than nodes.
+/// No node has this number, because a text has more bytes than nodes.
 const OUTSIDE: u32 = u32::MAX;
 
-/// Makes the index of a text that is known to be JSON.
+/// Builds the index of a text that is known to be JSON.
 struct Index<'a> {
     text: &'a [u8],
     nodes: Vec<Node>,
     /// The object or array around the place. While a node is open, its end is the number of the one around it.
     open: u32,
-    /// Of the member whose value comes next.
+    /// The name of the member whose value comes next.
     name: Option<Range<u32>>,
 }
 
@@ -243,7 +243,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Of a number, `true`, `false` or `null`.
+    /// The end of a number, `true`, `false` or `null`.
     fn end_of_plain(&self, start: usize) -> usize {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
         self.text[start..].iter().position(|byte| !is_part(byte)).map_or(self.text.len(), |length| start + length)

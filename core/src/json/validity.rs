@@ -8,8 +8,8 @@ use serde::{
 };
 use zeroize::Zeroizing;
 
-/// Whether a text is JSON. A number that no floating-point number can hold is JSON, too (RFC 8259, 6), and serde_json stops at it:
-/// one odd amount would hide the status beside it. So where it stops, numbers are looked at as texts alone.
+/// Whether a text is JSON. A number that is too large for floating point is JSON, too (RFC 8259, 6), but serde_json stops at it: one odd
+/// amount would hide the status next to it. So if it stops, numbers are checked only as text.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let checked = |text: &str| serde_json::from_str::<Valid>(text).map(drop);
     match checked(text) {
@@ -20,7 +20,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// The text with a zero for each number that is out of range, for a check alone.
+/// The text with a zero in place of each out-of-range number, only for a check.
 fn with_zeros(text: &str) -> Zeroizing<String> {
     // Zeroization: a response may repeat a secret. No token grows, so the text never moves.
     let mut checked = Zeroizing::new(String::with_capacity(text.len()));
@@ -44,7 +44,7 @@ fn with_zeros(text: &str) -> Zeroizing<String> {
     checked
 }
 
-/// Whether a text is a number of JSON by its grammar, and out of range.
+/// Whether a text is a JSON number by its grammar, and out of range.
 fn is_huge(number: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));

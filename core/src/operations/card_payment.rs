@@ -1,4 +1,4 @@
-//! Card payment, with the payer's 3-D Secure confirmation (3DS) where the card takes part.
+//! Card payment, with the payer's 3-D Secure confirmation (3DS) if the card takes part.
 
 use std::sync::Arc;
 
@@ -50,9 +50,9 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CardPayment {
-    /// The card. Objects come first in whatever crosses the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
+    /// The card. Objects come first in records that cross the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
     pub(crate) card: Arc<Card>,
-    /// The merchant's unique number of the payment. Best made of A-Z a-z 0-9 - _ only;
+    /// The merchant's unique number of the payment, preferably only A-Z a-z 0-9 - _:
     /// [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
     /// What is paid for.
@@ -64,7 +64,7 @@ pub struct CardPayment {
     pub currency: String,
     /// The payer's language, two letters, such as `ky`.
     pub language: String,
-    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    /// Where the payer's browser goes after success: a web page or an app's deep link.
     pub return_url: Option<String>,
     /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: String,
@@ -75,8 +75,8 @@ pub struct CardPayment {
 }
 
 impl CardPayment {
-    /// A request for a payment. **Description, language and IP address are needed as well**: without one of them the
-    /// request is [`PaymentError::Invalid`], naming it, and nothing is sent.
+    /// A request for a payment. **Description, language and IP address are also required**: without one of them the
+    /// call fails with [`PaymentError::Invalid`], which names it, and nothing is sent.
     pub fn new(
         order_number: impl Into<String>,
         amount: Decimal,
@@ -98,37 +98,37 @@ impl CardPayment {
         }
     }
 
-    /// The same with what is paid for. Needed.
+    /// Sets the description of what is paid for. Required.
     #[must_use]
     pub fn with_description(self, description: impl Into<String>) -> Self {
         Self { description: description.into(), ..self }
     }
 
-    /// The same with the payer's language, two letters, such as `ky`. Needed.
+    /// Sets the payer's language, two letters, such as `ky`. Required.
     #[must_use]
     pub fn with_language(self, language: impl Into<String>) -> Self {
         Self { language: language.into(), ..self }
     }
 
-    /// The same with the payer's IPv4 or IPv6 address. Needed.
+    /// Sets the payer's IPv4 or IPv6 address. Required.
     #[must_use]
     pub fn with_ip(self, ip: impl Into<String>) -> Self {
         Self { ip: ip.into(), ..self }
     }
 
-    /// The same with where the payer's browser goes after success: a page, or a deep link of an app.
+    /// Sets the URL that the payer returns to after success: a web page or an app's deep link.
     #[must_use]
     pub fn with_return_url(self, return_url: impl Into<String>) -> Self {
         Self { return_url: Some(return_url.into()), ..self }
     }
 
-    /// The same with the payer's e-mail.
+    /// Sets the payer's e-mail.
     #[must_use]
     pub fn with_email(self, email: impl Into<String>) -> Self {
         Self { email: Some(email.into()), ..self }
     }
 
-    /// The same with another card.
+    /// Replaces the card.
     #[must_use]
     pub fn with_card(self, card: Card) -> Self {
         Self { card: card.into(), ..self }
@@ -139,12 +139,12 @@ impl CardPayment {
         &self.card
     }
 
-    /// What to store before sending, so that the payment can be queried whatever happens.
+    /// The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::card(&self.order_number, self.amount, &self.currency)
     }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
         self.advice_on(OffsetDateTime::now_utc().date())
     }
@@ -171,7 +171,7 @@ fn has_expired(card: &Card, today: Date) -> bool {
     month.is_some_and(|month| is_past((card.expiry_year(), month), (today.year(), today.month().into())))
 }
 
-/// The gateway accepted a card payment. It is not paid yet: follow `next_step`, then watch `payment`.
+/// The gateway accepted a card payment. **It is not paid yet**: follow `next_step`, then watch `payment`.
 ///
 /// Source: the card payment response (`docs/interface.md#card-payment-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -179,9 +179,9 @@ fn has_expired(card: &Card, today: Date) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardPaymentCreated {
-    /// The reference by which the payment is queried. Store it: it may have more than the one made before sending.
+    /// The payment reference. Store it in place of the one made before sending: it may hold more numbers.
     pub payment: PaymentRef,
-    /// What comes next.
+    /// The next step.
     pub next_step: NextStep,
     /// The gateway's code, `110`.
     pub code: Option<String>,
@@ -195,7 +195,7 @@ pub struct CardPaymentCreated {
 }
 
 impl CardPaymentCreated {
-    /// What to store in place of the reference: it also holds the confirmation page, where there is one.
+    /// The entry to store in place of the reference: it also holds the confirmation page, if any.
     pub fn entry(&self) -> PaymentEntry {
         let entry = PaymentEntry::new(self.payment.clone());
         match &self.next_step {
@@ -204,13 +204,13 @@ impl CardPaymentCreated {
         }
     }
 
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef, next_step: NextStep) -> Self {
         Self { payment, next_step, code: None, amount: None, currency: None, raw: String::new() }
     }
 }
 
-/// What comes after a card payment was accepted.
+/// The next step after a card payment was accepted.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
     feature = "serde",
@@ -227,10 +227,10 @@ pub enum NextStep {
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::response::page::read_payer_page"))]
         url: String,
     },
-    /// Nothing to confirm. Query the status: only a status query decides a payment.
+    /// Nothing to confirm. Query the status: only a status query decides whether the payment is charged.
     #[non_exhaustive]
     CheckStatus {
-        /// The word that the create response showed, such as `Success`.
+        /// The status word in the create response, such as `Success`.
         status: Option<String>,
     },
 }
@@ -370,7 +370,7 @@ impl Operation for CardPayment {
         })
     }
 
-    /// The gateway's own number: the `token` of the confirmation page, else what the dialect finds.
+    /// The gateway's own number: the `token` of the confirmation page, or else the one that the dialect finds.
     fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
         let token = response.find(ResponseField::ConfirmationUrl).and_then(|text| {
             let page = payer_page("ConfirmationUrl", &text, response).ok()?;

@@ -1,5 +1,5 @@
-//! The list of all endpoints, and what of a dialect needs it: its JSON form (serialization), the known dialects, and advice on
-//! what it leaves open.
+//! The list of all endpoints, and the parts of a dialect that need it: its JSON form (serialization), the known dialects, and advice on
+//! settings that it leaves open.
 
 use crate::{
     config::{
@@ -34,18 +34,18 @@ pub(crate) static ENDPOINTS: [&Endpoint; 11] = [
 ];
 
 impl Dialect {
-    /// Reads the JSON form. What it does not name stays as in its `base`, which is the default unless it names another known
+    /// Reads the JSON form. Settings that it does not name stay as in its `base`, which is the default unless it names another known
     /// dialect: `{"base": "finipay"}`. A byte order mark before it is skipped.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] naming every part that is not understood: a field that does not exist or that its
-    /// endpoint does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
+    /// endpoint does not use, an invalid pointer, a code or a word in two lists that exclude each other.
     pub fn from_json(text: &str) -> Result<Self, PaymentError> {
         form::read(text, &ENDPOINTS)
     }
 
-    /// A known dialect, by its exact name: `interface` is the default, and `finipay` what the public pages of the gateway FINIPAY
-    /// show. Nobody could try it against the live service: `docs/finipay.md` says what it knows and what stays open.
+    /// A known dialect, by its exact name: `interface` is the default, and `finipay` follows the public pages of the gateway FINIPAY. It
+    /// was not tested against the live service: `docs/finipay.md` says what is known and what is open.
     ///
     /// ```
     /// use kassa::Dialect;
@@ -57,7 +57,7 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] for a name that is none of [`names`](Self::names).
+    /// [`PaymentError::Invalid`] for a name that is not one of [`names`](Self::names).
     pub fn named(name: &str) -> Result<Self, PaymentError> {
         match KNOWN.iter().find(|(known, _)| *known == name) {
             Some((_, known)) => form::read(known, &ENDPOINTS),
@@ -73,7 +73,7 @@ impl Dialect {
         KNOWN.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    /// Whether reports on a payment of this kind may name numbers that are none of its own.
+    /// Whether reports on a payment of this kind may name numbers that are not its own.
     pub(crate) fn may_report_any_number(&self, kind: PaymentKind) -> bool {
         if kind == PaymentKind::Qr {
             return self.endpoint(&QR_STATUS).any_number();
@@ -84,13 +84,13 @@ impl Dialect {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Dialect {
-    /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
+    /// The whole dialect as JSON, defaults included: a good start for your own file.
     pub fn to_json(&self) -> String {
         form::write(self, &ENDPOINTS)
     }
 }
 
-// Advice on a dialect: what it leaves open, said where it is chosen and not where a payment stays undecided.
+// Advice on settings that a dialect leaves open, given when you choose the dialect and not when a payment stays undecided.
 
 const UNIT: &str = "is not set, so the unit of the amounts of QR payments is not known, and a charge that is reported in som \
     stays Unverifiable: set it to \"som\" or \"tyiyn\"";
@@ -98,15 +98,15 @@ const UNIT: &str = "is not set, so the unit of the amounts of QR payments is not
 const NUMBERS: &str = "is not set, so no charge of a pay-form can be verified, because its number could be that of a QR payment: \
     set it to \"none\" where get-status finds no QR payments";
 
-const PAYLOAD: &str = "is not set, and the interface does not show the response, so it is a guess where the text of the QR code \
-    stands; where it stands elsewhere, no code can be shown: name its place, or begin with a known dialect";
+const PAYLOAD: &str = "is not set, and the interface does not show the response, so the place of the QR code's text is a guess; \
+    if it is elsewhere, no code can be shown: name its place, or begin with a known dialect";
 
-const TRANSACTION: &str = "is not set, and the interface does not show the response, so it is a guess where the transaction stands; \
-    where it stands elsewhere, a QR payment cannot be queried, so only its callback or a person can decide it: name its \
+const TRANSACTION: &str = "is not set, and the interface does not show the response, so the place of the transaction is a guess; \
+    if it is elsewhere, a QR payment cannot be queried, so only its callback or a person can decide it: name its \
     place, or begin with a known dialect";
 
-const STATUS: &str = "is not set, and the interface does not show the response, so it is a guess where the status word stands; where \
-    it stands elsewhere, no status query can decide a QR payment: name its place, or begin with a known dialect";
+const STATUS: &str = "is not set, and the interface does not show the response, so the place of the status word is a guess; if it \
+    is elsewhere, no status query can decide a QR payment: name its place, or begin with a known dialect";
 
 const IDENTIFIER: &str = "is not set, and the interface does not show where the response to a mobile-bank payment holds the \
     identifier that its confirmation needs, so none is sent, and the gateway may refuse confirmations: name its place and its \
@@ -120,8 +120,8 @@ impl Dialect {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Dialect {
-    /// What this dialect leaves open that matters to money, each with what to set. It blocks nothing. What the dialect names
-    /// is not advised.
+    /// Advice on each setting that this dialect leaves open and that matters to money, with the key to set. It blocks nothing. There is no
+    /// advice on settings that the dialect names.
     ///
     /// ```
     /// use kassa::Dialect;
@@ -134,8 +134,8 @@ impl Dialect {
     /// ```
     pub fn advice(&self) -> Vec<Advice> {
         let transaction_is_open = self.leaves_open(&qr_data::ENDPOINT, ResponseField::TransactionId);
-        // A dialect that names the place of the transaction was made by somebody who has seen responses about QR payments; to name
-        // `/data/status` once more would leave no trace in it.
+        // The author of a dialect that names the place of the transaction has seen responses about QR payments. Naming `/data/status` again
+        // would leave no trace in the dialect.
         let status_is_open = transaction_is_open && self.leaves_open(&QR_STATUS, ResponseField::Status);
         [
             (!self.knows_qr_amount_unit(), "qr_amount_unit", UNIT),

@@ -1,4 +1,4 @@
-//! What a dialect reads in a response, field by field, for authors of dialects.
+//! Shows which values a dialect reads in a response, field by field, for authors of dialects.
 //!
 //! The operations themselves read the response, so that the result is what a call would read.
 
@@ -37,28 +37,26 @@ use crate::{
     violation::Rule,
 };
 
-/// The most bytes of pointers that are listed as unread. A response of many values would have more of them than anybody
-/// reads.
+/// The limit on the pointers that are listed as unread, in bytes.
 const MOST_UNREAD: usize = 64 * 1024;
 
-/// What a dialect reads in a response: the answer of [`Dialect::explain`].
+/// The values that a dialect reads in a response: the result of [`Dialect::explain`].
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectReading {
-    /// What was found, in the order of the endpoint's fields.
+    /// The fields that were found, in the order of the endpoint's fields.
     pub fields: Vec<DialectField>,
-    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. Nothing where no list has it, or
-    /// the response has no code. A code in no list is a success where the list of success codes is empty.
+    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. `None` if no list has it, or the response has
+    /// no code. A code in no list is a success if the list of success codes is empty.
     pub code_means: Option<String>,
-    /// What the status word of a status query means: `charged`, `rejected` or `pending`. Nothing where the response is no answer,
-    /// and for every other endpoint: only a status query decides a payment.
+    /// The meaning of a status query's status word: `charged`, `rejected` or `pending`. `None` if the response is not an answer, and for
+    /// every other endpoint: only a status query decides a payment.
     pub status_means: Option<String>,
-    /// JSON pointers of the texts, numbers and booleans that the dialect does not look at. Of a very long response the first
-    /// ones.
+    /// JSON pointers of the strings, numbers and booleans that the dialect does not read. For a very long response only the first ones.
     pub unread: Vec<String>,
-    /// Why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing.
-    /// Nothing where it is one.
+    /// Why the response is not an answer: it is not JSON, its code is not known as a success, or a value that the endpoint needs is
+    /// missing. `None` if it is one.
     pub problem: Option<String>,
 }
 
@@ -67,7 +65,7 @@ pub struct DialectReading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectField {
-    /// What was looked for, as the JSON form of a dialect names it, such as `status`.
+    /// The name of the field in the JSON form of a dialect, such as `status`.
     pub name: String,
     /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the response's QR code such as `elqr:32.11`.
     pub pointer: String,
@@ -77,11 +75,11 @@ pub struct DialectField {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Dialect {
-    /// What this dialect reads in the body of a response to an endpoint's requests, with a success status (HTTP 2xx). Nothing is
-    /// sent. Use it to write a dialect: try it on responses of your gateway until nothing that matters is unread.
+    /// Shows which values this dialect reads in the body of an endpoint's response with a success status (HTTP 2xx). Nothing is sent. Use
+    /// it to write a dialect: try it on responses of your gateway until nothing that matters is unread.
     ///
-    /// The request is not known, so no secret can be masked, and nothing is compared with it: give it the
-    /// `raw` of an answer or the `body` of an error, in which secrets are masked.
+    /// The request is not known, so no secret is masked, and nothing is compared with the request. Pass the `raw` of an
+    /// answer or the `body` of an error, in which secrets are masked.
     ///
     /// ```
     /// use kassa::Dialect;
@@ -100,7 +98,7 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no such endpoint; it names those that there are (`docs/dialect.md`).
+    /// [`PaymentError::Invalid`] if there is no such endpoint; it names the existing endpoints (`docs/dialect.md`).
     pub fn explain(&self, endpoint: &str, response: &str) -> Result<DialectReading, PaymentError> {
         let Some(endpoint) = ENDPOINTS.iter().copied().find(|known| known.name == endpoint) else {
             let names = ENDPOINTS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
@@ -115,12 +113,12 @@ impl Dialect {
     }
 }
 
-/// What the operation of an endpoint makes of a response.
+/// The result of reading a response with the endpoint's operation.
 #[derive(Default)]
 struct Answered {
     /// The reference of the payment, with the numbers from the response.
     payment: Option<PaymentRef>,
-    /// Of a status query.
+    /// The status, if the endpoint is a status query.
     status: Option<PaymentStatus>,
 }
 
@@ -148,7 +146,7 @@ fn answered(endpoint: &Endpoint, reader: &ResponseReader<'_>) -> Result<Answered
     }
 }
 
-/// A request for the amount of the code in the response: what is taken from a code can depend on it.
+/// A request for the amount of the code in the response: values read from a code can depend on it.
 fn request_for_code(reader: &ResponseReader<'_>) -> QrPayment {
     let sum_tyiyn = code_in(reader).and_then(|code| code.amount_tyiyn).filter(|sum| *sum > 0);
     QrPayment { sum_tyiyn, ..QrPayment::of_open_amount() }
@@ -201,24 +199,24 @@ impl<'a> Explained<'a> {
         found.chain(identifier).collect()
     }
 
-    /// Where a field was found, and what stands there.
+    /// Where a field was found, and its value.
     fn found(&self, field: ResponseField, payment: Option<&PaymentRef>) -> Option<(&'a str, String)> {
         let mut found = self.reader.found_at(self.pointers(field)).map(|(pointer, text)| (pointer, text.into_owned()));
         match (field, payment) {
-            // What is no amount is not read as one.
+            // A value that is not an amount is not reported as one.
             (ResponseField::Amount, _) => found.next().filter(|_| self.reader.amount().is_some()),
             (ResponseField::Image, _) => {
                 found.find(|(_, text)| decode(text).is_some()).or_else(|| self.whole_picture())
             }
             (ResponseField::GatewayNumber, Some(payment)) => {
                 let number = payment.gateway_number.clone()?;
-                // Where no pointer finds it, it was in the address of the confirmation page.
+                // If no pointer finds it, it was in the URL of the confirmation page.
                 found.find(|(_, text)| *text == number).or_else(|| {
                     let page = self.reader.found_at(self.pointers(ResponseField::ConfirmationUrl)).next();
                     page.map(|(pointer, _)| (pointer, number))
                 })
             }
-            // The number of a wallet's operation is none of its payment's.
+            // The number of a wallet's operation is not a number of its payment.
             (ResponseField::TransactionId, Some(payment)) if payment.kind == PaymentKind::Qr => {
                 let id = payment.transaction_id.clone()?;
                 let code = code_in(self.reader);
@@ -232,7 +230,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// A body that is a picture in base64, and no JSON.
+    /// A body that is a picture in base64 and not JSON.
     fn whole_picture(&self) -> Option<(&'a str, String)> {
         let body = str::from_utf8(self.reader.bytes().ok()?).ok()?;
         let is_picture = self.reader.document().is_err() && decode(body).is_some();
@@ -243,7 +241,7 @@ impl<'a> Explained<'a> {
         self.dialect.endpoint(self.endpoint).pointers(field)
     }
 
-    /// Where the dialect looks for the identifier that a confirmation carries.
+    /// The pointers to the identifier that a confirmation carries.
     fn identifier_pointers(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let named = self.dialect.mbank_identifier().filter(|_| self.endpoint.name == "mbank_payment");
         named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str)
@@ -261,11 +259,11 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Looks for the values that nothing reads.
+/// Collects the values that the dialect does not read.
 struct Unread {
-    /// The places that the dialect looks at.
+    /// The places that the dialect reads.
     read: HashSet<usize>,
-    /// Of the value that is visited.
+    /// The pointer of the visited value.
     pointer: String,
     room: usize,
     found: Vec<String>,

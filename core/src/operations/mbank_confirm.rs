@@ -28,27 +28,26 @@ use crate::{
 
 /// The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status.
 ///
-/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
-/// what it holds.
+/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names its fields.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MbankConfirmed {
-    /// The reference by which the payment is queried.
+    /// The payment reference, for status queries.
     pub payment: PaymentRef,
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     pub code: Option<String>,
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     pub reason: Option<String>,
-    /// The status word that the response shows, where there is one. Only a status query decides a payment.
+    /// The status word in the response, if any. Only a status query decides whether the payment is charged.
     pub status: Option<String>,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl MbankConfirmed {
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payment, code: None, reason: None, status: None, raw: String::new() }
     }
@@ -70,8 +69,8 @@ impl MbankConfirm {
 
     fn check_identifier(&self, checks: &mut Checks, can_be_sent: bool) {
         let Some(identifier) = &self.payment.confirm_identifier else { return };
-        // Refused and not dropped: the caller would believe that it was sent. A dialect that says by a field of `null` that it is not
-        // sent was told so.
+        // Rejected and not dropped, because the caller would believe that it was sent. A dialect with the field `null` states that it is
+        // not sent.
         if !can_be_sent {
             let sentence = "cannot be sent: the dialect names no mbank_identifier";
             checks.fail("confirmIdentifier", Rule::OneOf, None, sentence);
@@ -81,7 +80,7 @@ impl MbankConfirm {
     }
 }
 
-/// Read as it will be sent: what could not be would be left out.
+/// The identifier in the form in which it is sent. `None` if it cannot be sent.
 fn text_or_number(identifier: &str) -> Option<String> {
     serde_json::from_str::<&RawValue>(identifier).ok()?;
     let document = Document::parse(identifier).ok()?;
@@ -91,7 +90,7 @@ fn text_or_number(identifier: &str) -> Option<String> {
 struct Body<'a> {
     order_number: &'a str,
     otp: &'a str,
-    /// Its field, which may be that of the order number.
+    /// The identifier and its field, which may be the field of the order number.
     identifier: Option<(&'a str, &'a RawValue)>,
 }
 

@@ -41,8 +41,8 @@ use crate::{
 pub struct MbankPayment {
     /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
-    /// The payer's phone number, to which the one-time password goes, however it is written: what is sent is
-    /// [`normalized_phone`](crate::normalized_phone) of it.
+    /// The payer's phone number, which receives the one-time password, in any notation. It is normalized with
+    /// [`normalized_phone`](crate::normalized_phone) before sending.
     pub phone: String,
     /// The amount in **whole som**, at least 1.
     pub amount_som: i64,
@@ -53,7 +53,7 @@ pub struct MbankPayment {
 }
 
 impl MbankPayment {
-    /// A request for a payment. The amount in **whole som** stands between the two texts of digits, so that they cannot
+    /// A request for a payment. The amount in **whole som** is between the two strings of digits, so that they cannot
     /// be mixed up.
     pub fn new(
         order_number: impl Into<String>,
@@ -70,7 +70,7 @@ impl MbankPayment {
         }
     }
 
-    /// The same with where the gateway sends its callbacks (webhooks).
+    /// Sets the URL to which the gateway sends its callbacks (webhooks).
     #[must_use]
     pub fn with_callback_url(self, callback_url: impl Into<String>) -> Self {
         Self { callback_url: Some(callback_url.into()), ..self }
@@ -79,12 +79,12 @@ impl MbankPayment {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl MbankPayment {
-    /// What to store before sending, so that the payment can be queried whatever happens.
+    /// The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::mbank(&self.order_number, self.amount_som)
     }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
         [advice_on_characters(&self.order_number), advice_on_form("phone", &self.phone)].into_iter().flatten().collect()
     }
@@ -92,33 +92,32 @@ impl MbankPayment {
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 ///
-/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
-/// what it holds.
+/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names its fields.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MbankPaymentCreated {
-    /// The reference by which the payment is queried and confirmed. Store it: it may have more than the one made before
-    /// sending.
+    /// The payment reference, for the confirmation and for status queries. Store it in place of the one made before
+    /// sending: it may hold more numbers.
     pub payment: PaymentRef,
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     pub code: Option<String>,
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     pub reason: Option<String>,
-    /// The status word that the response shows, where there is one. Only a status query decides a payment.
+    /// The status word in the response, if any. Only a status query decides whether the payment is charged.
     pub status: Option<String>,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl MbankPaymentCreated {
-    /// What to store in place of the reference.
+    /// The entry to store in place of the reference.
     pub fn entry(&self) -> PaymentEntry {
         PaymentEntry::new(self.payment.clone())
     }
 
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payment, code: None, reason: None, status: None, raw: String::new() }
     }
@@ -173,7 +172,7 @@ impl Operation for MbankPayment {
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
-        // One that is none does not get past the checks.
+        // An invalid number does not pass the checks.
         let phone = normalized_phone(&self.phone);
         RequestParts::json(&Body {
             order_number: &self.order_number,
@@ -208,7 +207,7 @@ impl Operation for MbankPayment {
     }
 
     fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
-        // One that is never sent is of no use, and would be taken for one that is.
+        // An identifier that is never sent is useless, and would be mistaken for one that is.
         let named = response.dialect().mbank_identifier().filter(|identifier| identifier.confirm_field.is_some());
         let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
         let confirm_identifier = response.json_identifier_at(pointers);

@@ -1,4 +1,4 @@
-//! A payment from the payer's MegaPay wallet: a check, by which the gateway sends the payer a PIN, and the payment with that PIN. The
+//! A payment from the payer's MegaPay wallet: a check, which makes the gateway send the payer a PIN, and the payment with that PIN. The
 //! gateway's interface has neither request; a dialect offers them (`docs/interface.md#megapay`).
 
 use std::{sync::Arc, time::Duration};
@@ -30,8 +30,8 @@ use crate::{
     violation::Advice,
 };
 
-/// A payment from a MegaPay wallet. [`check_megapay`](crate::Gateway::check_megapay) has the gateway send the payer a PIN and answers
-/// with the commission; [`pay_by_megapay`](crate::Gateway::pay_by_megapay) takes the money with that PIN. **Both take the same request.**
+/// A payment from a MegaPay wallet. [`check_megapay`](crate::Gateway::check_megapay) makes the gateway send the payer a PIN and returns the
+/// commission; [`pay_by_megapay`](crate::Gateway::pay_by_megapay) takes the money with that PIN. **Both take the same request.**
 ///
 /// ```
 /// use kassa::{Decimal, MegapayPayment};
@@ -50,12 +50,12 @@ pub struct MegapayPayment {
     pub order_number: String,
     /// The amount in KGS **without the commission**, at least 5 and with at most two decimals. Sent digit for digit.
     pub amount: Decimal,
-    /// The phone number of the payer's wallet, to which the PIN goes, however it is written: what is sent is
-    /// [`normalized_phone`](crate::normalized_phone) of it.
+    /// The phone number of the payer's wallet, which receives the PIN, in any notation. It is normalized with
+    /// [`normalized_phone`](crate::normalized_phone) before sending.
     pub phone: String,
     /// The merchant's account (requisite) that receives the money, as agreed with the gateway.
     pub account: String,
-    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL. Only the payment sends it.
+    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL. Only the payment sends it, not the check.
     pub callback_url: Option<String>,
 }
 
@@ -71,18 +71,18 @@ impl MegapayPayment {
         Self { order_number, amount, phone, account, callback_url: None }
     }
 
-    /// The same with where the gateway sends its callbacks (webhooks).
+    /// Sets the URL to which the gateway sends its callbacks (webhooks).
     #[must_use]
     pub fn with_callback_url(self, callback_url: impl Into<String>) -> Self {
         Self { callback_url: Some(callback_url.into()), ..self }
     }
 
-    /// What to store before sending, so that the payment can be queried whatever happens.
+    /// The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::megapay(&self.order_number, self.amount)
     }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
         [advice_on_characters(&self.order_number), advice_on_form("user", &self.phone)].into_iter().flatten().collect()
     }
@@ -99,7 +99,7 @@ impl MegapayPayment {
         }
     }
 
-    /// The phone as it is sent. One that is none does not get past the checks.
+    /// The phone as it is sent. An invalid number does not pass the checks.
     fn user(&self) -> String {
         normalized_phone(&self.phone).unwrap_or_else(|| self.phone.clone())
     }
@@ -112,18 +112,18 @@ impl MegapayPayment {
 /// The wallet can pay, and its PIN is on its way to the payer. **Nothing is paid yet**: show the payer the total, ask for the PIN, and
 /// call [`pay_by_megapay`](crate::Gateway::pay_by_megapay).
 ///
-/// Where the gateway's response has no commission or lifetime, or the dialect does not find it, the field has nothing.
+/// A field is `None` if the gateway's response has no commission or lifetime, or the dialect does not find it.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MegapayChecked {
-    /// What identifies the payment in queries.
+    /// The payment reference, for status queries.
     pub payment: PaymentRef,
-    /// What the payer pays beside the amount, in KGS.
+    /// The amount that the payer pays in addition, in KGS.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub commission: Option<Decimal>,
-    /// What the payer pays in all, in KGS: the amount of the request and the commission.
+    /// The amount that the payer pays in all, in KGS: the requested amount and the commission.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub total: Option<Decimal>,
     /// How long the PIN is valid, counted from the response.
@@ -132,16 +132,16 @@ pub struct MegapayChecked {
         serde(rename = "pin_lifetime_ms", default, with = "crate::serialized::optional_milliseconds")
     )]
     pub pin_lifetime: Option<Duration>,
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     pub code: Option<String>,
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     pub reason: Option<String>,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl MegapayChecked {
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self {
             payment,
@@ -154,41 +154,41 @@ impl MegapayChecked {
         }
     }
 
-    /// The same with a commission in KGS, and with the total that follows from it.
+    /// Sets the commission in KGS, and the total that follows from it.
     #[must_use]
     pub fn with_commission(self, commission: Decimal) -> Self {
         let total = self.payment.amount.and_then(|amount| amount.checked_add(commission));
         Self { commission: Some(commission), total, ..self }
     }
 
-    /// What to store in place of the reference.
+    /// The entry to store in place of the reference.
     pub fn entry(&self) -> PaymentEntry {
         PaymentEntry::new(self.payment.clone())
     }
 }
 
-/// The gateway accepted a payment with its PIN. **Accepted, not final**: watch `payment` for its final status.
+/// The gateway accepted a MegaPay payment with its PIN. **Accepted, not final**: watch `payment` for its final status.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MegapayAccepted {
-    /// What identifies the payment in queries.
+    /// The payment reference, for status queries.
     pub payment: PaymentRef,
-    /// The number of the operation at MegaPay, where there is one: for statements and receipts. No status query takes it.
+    /// MegaPay's number of the operation, if any: for statements and receipts. No status query takes it.
     pub transaction_id: Option<String>,
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     pub code: Option<String>,
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     pub reason: Option<String>,
-    /// The status word that the response shows, where there is one. Only a status query decides a payment.
+    /// The status word in the response, if any. Only a status query decides whether the payment is charged.
     pub status: Option<String>,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl MegapayAccepted {
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payment, transaction_id: None, code: None, reason: None, status: None, raw: String::new() }
     }
@@ -255,7 +255,7 @@ impl Operation for MegapayCheck {
 
     const ENDPOINT: &'static Endpoint = &CHECK;
 
-    // The gateway makes a payment of it, and only its pages say that no money moves without the PIN.
+    // The gateway creates a payment for it, and only its pages say that no money moves without the PIN.
     const KIND: Kind<Self> = Kind::Pays(|check| check.0.payment_ref());
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {

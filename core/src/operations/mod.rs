@@ -1,5 +1,5 @@
-//! Operations: one file for each endpoint, and one for the three status queries, with the request, its rules, its
-//! wire form and its answer. This file holds what is common to them: the trait, and what sending an operation can do.
+//! Operations: one file for each endpoint, and one for the three status queries, with the request, its rules, its wire
+//! form and its answer. This file defines the trait that they share, and the effect of sending an operation.
 
 pub(crate) mod card_payment;
 pub(crate) mod dialect;
@@ -36,16 +36,16 @@ use crate::{
 pub(crate) trait Operation: Sized + Send + 'static {
     type Answer: Send + 'static;
 
-    /// Its name, method, path, and what is looked for in its response.
+    /// Its name, method, path, and the fields to read in its response.
     const ENDPOINT: &'static Endpoint;
 
-    /// What sending it can do, said once: how it is sent, retried, journaled and judged follows from it.
+    /// The effect of sending it. It decides how the operation is sent, retried, journaled and interpreted.
     const KIND: Kind<Self>;
 
     /// Input validation: the rules of this request's table in `docs/interface.md`.
     fn check(&self, checks: &mut Checks, settings: &CheckSettings);
 
-    /// The number by which logs name it.
+    /// The number that identifies it in logs.
     fn log_name(&self) -> Option<Arc<str>>;
 
     fn parts(&self, form: &WireSettings<'_>) -> Result<RequestParts, PaymentError>;
@@ -53,23 +53,23 @@ pub(crate) trait Operation: Sized + Send + 'static {
     /// Redaction: names the secrets that the gateway may echo.
     fn hide_secrets(&self, _redactor: &mut Redactor) {}
 
-    /// What a response must not contradict.
+    /// The values of the request that a response must match.
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent::default()
     }
 
-    /// What the journal notes of an answer, and the gateway's code.
+    /// The entry that the journal records for an answer, and the gateway's code.
     fn journal_entry(_answer: &Self::Answer) -> Option<(PaymentEntry, Option<&str>)> {
         None
     }
 
-    /// The payment of an answer: the journal names it where it has no number, and takes a number of the gateway's out that is another
-    /// payment's.
+    /// The payment of an answer. If it has no number, the journal gives it an entry id. The journal removes a gateway number that belongs
+    /// to another payment.
     fn payment(_answer: &mut Self::Answer) -> Option<&mut PaymentRef> {
         None
     }
 
-    /// What an answer says, in one word for telemetry (`docs/telemetry.md`). Accepted is not paid.
+    /// The result of an answer, in one word for telemetry (`docs/telemetry.md`). Accepted is not paid.
     fn outcome(_answer: &Self::Answer) -> &'static str {
         "accepted"
     }
@@ -77,21 +77,21 @@ pub(crate) trait Operation: Sized + Send + 'static {
     /// Reads a response with a success status.
     fn read(&self, response: &ResponseReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
 
-    /// What a response adds to the reference of a payment whose outcome stays unknown.
+    /// Adds numbers from the response to the reference of a payment whose outcome stays unknown.
     fn enrich(&self, payment: PaymentRef, _response: &ResponseReader<'_>) -> PaymentRef {
         payment
     }
 }
 
-/// What sending a kind of request can do (`docs/outcomes.md#three-kinds-of-request`), and how to name the payment.
+/// The effect of sending a kind of request (`docs/outcomes.md#three-kinds-of-request`), and how to get the reference of its payment.
 ///
-/// It is known when the library is compiled, so that nothing else carries what only queries need.
+/// It is known at compile time, so that only queries carry the code that queries need.
 pub(crate) enum Kind<O> {
-    /// It can take money. The journal writes the payment down before it is sent.
+    /// It can take money. The journal records the payment before it is sent.
     Pays(fn(&O) -> PaymentRef),
-    /// It can take the money of a payment that was created, and written down, before.
+    /// It can take the money of a payment that was created and recorded before.
     Confirms(fn(&O) -> PaymentRef),
-    /// It creates a pay-form or a QR code. The journal records it before the caller gets it: nobody can pay it before.
+    /// It creates a pay-form or a QR code. The journal records it before the caller gets it, because no one can pay it before that.
     Creates,
     /// It only queries.
     Queries,
@@ -112,14 +112,14 @@ impl<O> Kind<O> {
     }
 }
 
-/// What sending one request can do.
+/// The effect of sending one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It can take money. Sent at most once; the reference is for queries afterwards.
     MovesMoney(PaymentRef),
-    /// It makes a pay-form or a QR code: no money moves by it. Sent once.
+    /// It creates a pay-form or a QR code and moves no money. Sent once.
     Creates,
-    /// It only queries, which is idempotent. Sent again where that may help.
+    /// It only queries, which is idempotent. Retried if that may help.
     Queries,
 }
 
@@ -129,15 +129,15 @@ impl Effect {
     }
 }
 
-/// What the configuration adds to the rules.
+/// Settings of the configuration that the rules depend on.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CheckSettings {
     pub(crate) luhn: bool,
-    /// Whether the dialect names the field in which an mbank identifier travels.
+    /// Whether the dialect names the field for the mbank identifier.
     pub(crate) mbank_identifier: bool,
 }
 
-/// What the configuration adds to the wire form.
+/// Settings of the configuration that the wire form depends on.
 pub(crate) struct WireSettings<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) status_query: StatusQueryForm,
@@ -146,7 +146,7 @@ pub(crate) struct WireSettings<'a> {
 /// The query and the body of a request.
 #[derive(Default)]
 pub(crate) struct RequestParts {
-    /// Where it is not the endpoint's.
+    /// The method, if it is not the endpoint's own.
     pub(crate) method: Option<Method>,
     pub(crate) query: Option<String>,
     pub(crate) body: Option<SecretBytes>,
@@ -155,7 +155,7 @@ pub(crate) struct RequestParts {
 impl RequestParts {
     /// A JSON body. It is made in one piece that is wiped after use (zeroization).
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, PaymentError> {
-        // As much as a query takes. Growing wipes what was there, and all of the room is wiped in the end.
+        // Enough for a query. Growing wipes the old buffer, and the whole buffer is wiped in the end.
         let mut body = SecretBytes::with_capacity(128);
         serde_json::to_writer(&mut body, value).map_err(|problem| {
             PaymentError::misconfigured(format!("the request could not be written as JSON: {problem}"))
@@ -167,7 +167,7 @@ impl RequestParts {
     pub(crate) fn query<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);
-        // A plus sign means a space to forms only; %20 means one to every reader.
+        // A plus sign means a space only in forms; %20 means one everywhere.
         Self { query: Some(query.finish().replace('+', "%20")), ..Self::default() }
     }
 }

@@ -22,26 +22,26 @@ use crate::{
 
 /// The data of a dynamic QR code.
 ///
-/// The interface does not show this response (`docs/interface.md#qr-responses`). What the dialect finds in it is here; the
+/// The interface does not show this response (`docs/interface.md#qr-responses`). This type has the values that the dialect finds in it; the
 /// whole response is in `raw`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QrData {
-    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). Where it is one in ELQR,
-    /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it matches the request: the amount, the som, and a right checksum.
+    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). If it is an ELQR code, [`Elqr::parse`](crate::Elqr::parse) reads
+    /// it, and Kassa has checked that its amount is the requested one, its currency the som, and its checksum right.
     pub payload: Option<String>,
-    /// The identifier of the QR transaction, where the dialect finds one in the response or in the code.
+    /// The identifier of the QR transaction, if the dialect finds one in the response or in the code.
     pub transaction_id: Option<String>,
-    /// The reference of the payment. It can be queried only if it has a transaction id. Store it.
+    /// The payment reference. Store it. A status query needs its transaction id.
     pub payment: PaymentRef,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl QrData {
-    /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
+    /// The entry to store in place of the reference: it also holds the text of the code, if the dialect finds it.
     pub fn entry(&self) -> PaymentEntry {
         let entry = PaymentEntry::new(self.payment.clone());
         match &self.payload {
@@ -50,20 +50,20 @@ impl QrData {
         }
     }
 
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payload: None, transaction_id: payment.transaction_id.clone(), payment, raw: String::new() }
     }
 }
 
-const NO_PAYLOAD: &str = "finds no text of a QR code in the response, so there is no code to show: name its place";
+const NO_PAYLOAD: &str = "finds no text of a QR code in the response, so no code can be shown: name its place";
 
 const NO_TRANSACTION: &str = "finds no transaction in the response, so the payment cannot be queried, and only its callback or a \
     person can decide it: name its place";
 
 impl QrData {
-    /// What the dialect does not find in the response, and what that means. It blocks nothing:
-    /// [`Dialect::explain`](crate::Dialect::explain) says what `raw` holds.
+    /// Advice on values that the dialect does not find in the response. It blocks nothing:
+    /// [`Dialect::explain`](crate::Dialect::explain) shows which values `raw` holds.
     pub fn advice(&self) -> Vec<Advice> {
         let payload = self.payload.is_none().then(|| Advice::on_dialect("endpoints.qr_data.qr_payload", NO_PAYLOAD));
         let transaction = self.transaction_id.is_none();
@@ -90,12 +90,11 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl QrDataRequest {
-    /// A code by which the payer would not pay what was requested is never returned. Codes in other
-    /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole. Answers with the code
-    /// where it is in ELQR and was checked.
+    /// A code for another amount than requested is never returned. Codes in other formats than ELQR are not parsed, but a link with a code
+    /// after it must be a complete ELQR code. Returns the code if it is a checked ELQR code.
     fn checked_code(&self, payload: &str) -> Result<Option<Elqr>, NotAnAnswer> {
         let checked = match Elqr::parse(payload) {
-            // Without a link it may be an EMV code, which has another checksum in the same place.
+            // Without a link it may be an EMV code, which has a different checksum in the same place.
             Ok(code) if code.link.is_empty() && !code.checksum_ok => Ok(None),
             Ok(code) => self.check_against_request(&code).map(|()| Some(code)),
             Err(problem) if payload.contains("#0002") => Err(problem),
@@ -119,17 +118,18 @@ impl QrDataRequest {
         checks.finish()
     }
 
-    /// The transaction at the first of the dialect's places that has one, in the response or in its code; and whether it was the code.
+    /// The transaction at the first of the dialect's places that has one, in the response or in its code, and whether it came from the
+    /// code.
     fn transaction_id(&self, response: &ResponseReader<'_>, code: Option<&Elqr>) -> Option<(String, bool)> {
-        // Where the payer may change the amount, a report without one would not say what was paid; and a static code of a fixed
-        // amount takes any number of payments, so its number is not that of one.
+        // If the payer may change the amount, a report without an amount would not show the amount paid. A static code of a fixed amount
+        // accepts any number of payments, so its number does not identify one of them.
         let is_for_one = |code: &&Elqr| code.kind == ElqrKind::Dynamic && code.amount_editable != Some(true);
         let code = code.filter(|code| self.0.sum_tyiyn.is_none() || is_for_one(code));
         response.pointers(ResponseField::TransactionId).find_map(|place| match place.strip_prefix(ELQR) {
             Some(tag) => {
                 let text = code?.field(tag)?;
                 let is_usable = !text.trim().is_empty() && response.is_clean(text);
-                // The payee's own number may be the same in many codes, and then a charge says nothing of this code's amount.
+                // The payee's own number may be the same in many codes, and then a charge says nothing about this code's amount.
                 is_usable.then(|| (text.to_owned(), !elqr::is_of_the_payee(tag)))
             }
             None => response.identifier_at(once(place)).map(|id| (id, false)),
@@ -168,14 +168,14 @@ impl Operation for QrDataRequest {
         Some(&mut answer.payment)
     }
 
-    /// JSON of any shape will do.
+    /// JSON of any shape is accepted.
     fn read(&self, response: &ResponseReader<'_>) -> Result<QrData, NotAnAnswer> {
         response.document()?;
         if response.code().is_some() {
             response.accepted()?;
         }
         let payload = response.find(ResponseField::QrPayload);
-        // A secret in it would be readable for everybody who scans the code, and a masked payload would be another code.
+        // A secret in the payload would be readable for everyone who scans the code, and a masked payload would be another code.
         if payload.as_deref().is_some_and(|payload| !response.is_clean(payload)) {
             return Err(NotAnAnswer::because("the response's QR code holds a secret"));
         }

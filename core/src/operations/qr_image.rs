@@ -34,7 +34,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked.
+/// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, validated.
 ///
 /// It carries no identifier: see [`QrPayment`].
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -42,7 +42,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QrImage {
-    /// What to verify its callback with. Store it.
+    /// The payment reference, to verify the callback. Store it.
     pub payment: PaymentRef,
     /// The PNG file.
     #[cfg_attr(feature = "serde", serde(with = "serialized"))]
@@ -52,8 +52,7 @@ pub struct QrImage {
 }
 
 impl QrImage {
-    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own. The picture is not
-    /// checked.
+    /// A minimal answer, for a [`PaymentGateway`](crate::PaymentGateway) of your own. The picture is not validated.
     pub fn new(payment: PaymentRef, png: Vec<u8>) -> Self {
         Self { payment, png, raw: String::new() }
     }
@@ -130,7 +129,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(encoded).ok().filter(|bytes| bytes.starts_with(PNG_SIGNATURE))
 }
 
-/// The whole picture is decoded, so that a damaged one is found out here and not on the payer's screen.
+/// The whole picture is decoded, so that damage is found here and not on the payer's screen.
 fn checked(png: Vec<u8>) -> Result<Vec<u8>, NotAnAnswer> {
     match decoded_size(&png) {
         Ok((SIDE, SIDE)) => Ok(png),

@@ -1,5 +1,4 @@
-//! Reading a recorded request back: which endpoint it went to, and which payment it is about. The opposite of each operation's wire
-//! form (`docs/interface.md#endpoints`).
+//! Parsing of recorded requests: the endpoint, and the payment. The inverse of each operation's wire form (`docs/interface.md#endpoints`).
 
 use rust_decimal::Decimal;
 use url::form_urlencoded;
@@ -17,18 +16,18 @@ use crate::{
     rule::Rule,
 };
 
-/// What a recorded request says.
+/// The content of a recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedRequest {
     pub(crate) endpoint: &'static Endpoint,
-    /// The number by which it names its payment: an order number, or the transaction of a QR payment.
+    /// The number that identifies its payment: an order number, or the transaction id of a QR payment.
     pub(crate) number: Option<String>,
-    /// The payment that it creates, or of a confirmation the payment without its amount.
+    /// The payment that it creates; for a confirmation, the payment without its amount.
     pub(crate) payment: Option<PaymentRef>,
 }
 
 impl RecordedRequest {
-    /// Reads a request. The base address of the gateway may have a path, so only the end of the path counts. The method does not: a
+    /// Reads a request. The base address of the gateway may have a path, so only the end of the path counts. The method is ignored: a
     /// merchant's own program may have used another one.
     pub(crate) fn read(target: &str, body: &str) -> Result<Self, PaymentError> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -50,7 +49,7 @@ impl RecordedRequest {
     /// A request of which only the endpoint and the payment are known.
     pub(crate) fn about(endpoint: &str, payment: PaymentRef) -> Result<Self, PaymentError> {
         let Some(endpoint) = ENDPOINTS.iter().copied().find(|known| known.name == endpoint) else {
-            return Err(PaymentError::invalid("endpoint", Rule::OneOf, None, "is no endpoint of the gateway"));
+            return Err(PaymentError::invalid("endpoint", Rule::OneOf, None, "is not an endpoint of the gateway"));
         };
         let is_qr = payment.kind == PaymentKind::Qr;
         let number = if is_qr { payment.transaction_id.clone() } else { payment.order_number.clone() };
@@ -89,7 +88,7 @@ impl Fields<'_> {
     /// A whole number of som or tyiyn.
     fn whole(&self, name: &str) -> Result<i64, PaymentError> {
         let unreadable =
-            |_| PaymentError::invalid(name, Rule::Format, None, "of the recorded request is no whole number");
+            |_| PaymentError::invalid(name, Rule::Format, None, "of the recorded request is not a whole number");
         self.needed(name)?.parse().map_err(unreadable)
     }
 
@@ -107,7 +106,7 @@ impl Fields<'_> {
         } else if is(&pay_form::ENDPOINT) {
             PaymentRef::pay_form(self.amount()?)
         } else if is(&qr_image::ENDPOINT) || is(&qr_data::ENDPOINT) {
-            // A code of an open amount has none.
+            // A code of an open amount has no sum.
             PaymentRef::qr(self.text("sum").map(|_| self.whole("sum")).transpose()?)
         } else {
             return Ok(None);

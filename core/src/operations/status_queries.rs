@@ -19,7 +19,7 @@ use crate::{
     violation::Rule,
 };
 
-/// What a report says, for telemetry. It is not compared with the payment, as a verdict is.
+/// The status of a report, for telemetry. Unlike a verdict, it is not compared with the payment.
 fn reported(status: &PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Charged => "charged",
@@ -28,7 +28,7 @@ fn reported(status: &PaymentStatus) -> &'static str {
     }
 }
 
-/// By the gateway's own order number.
+/// A query by the gateway's own order number.
 pub(crate) struct PaymentStatusQuery {
     /// The gateway's own number, although the field on the wire is called `orderNumber`.
     gateway_number: Arc<str>,
@@ -95,7 +95,7 @@ impl Operation for PaymentStatusQuery {
     }
 }
 
-/// By the merchant's order number and the provider.
+/// A query by the merchant's order number and the provider.
 pub(crate) struct ProviderStatusQuery {
     order_number: Arc<str>,
     provider: Provider,
@@ -154,7 +154,7 @@ impl Operation for ProviderStatusQuery {
     }
 }
 
-/// Of a QR payment, by its transaction id.
+/// A query for a QR payment, by its transaction id.
 pub(crate) struct QrStatusQuery {
     transaction_id: Arc<str>,
 }

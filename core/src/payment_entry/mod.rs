@@ -1,4 +1,4 @@
-//! What an app stores of a payment that is on its way: its reference, and what the payer was shown.
+//! Payment entry: the record that an app stores of an unfinished payment, with the page or QR code that the payer saw.
 
 pub(crate) mod ref_text;
 
@@ -8,16 +8,16 @@ use form_urlencoded::Serializer;
 
 use crate::{error::PaymentError, payment_entry::ref_text::decoded_pairs, payment_ref::PaymentRef, violation::Rule};
 
-/// The version of the text form. A text of another version is refused, not guessed at.
+/// The version of the text form. A text of another version is rejected, never guessed.
 const PREFIX: &str = "kassa-entry1:";
 
 const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 
-/// One record of a payment that is on its way: its reference, and the page or the QR code that the payer was shown. An
-/// app that stores it **can show them again** after it was killed, and queries the payment with the same record.
+/// The record of an unfinished payment: its reference, and the page or the QR code that the payer saw. An app that
+/// stores it **can show them again** after a crash, and queries the payment with the same record.
 ///
-/// Every answer to a create has one (`entry()`), but for the gateway's own QR picture. It holds no secret; but whoever has the page's
-/// address can open it. Its text form has a checksum at its end, so that a text that was cut or changed is refused:
+/// Every answer that creates a payment has one (`entry()`), except the gateway's own QR picture. It holds no secret, but anyone who has the
+/// page's URL can open it. Its text form ends with a checksum, so that a truncated or changed text is rejected:
 ///
 /// ```
 /// use kassa::{Decimal, PaymentEntry, PaymentRef};
@@ -32,7 +32,7 @@ const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PaymentEntry {
-    /// The reference by which the payment is queried.
+    /// The payment reference, for status queries.
     pub payment: PaymentRef,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     pub page_url: Option<String>,
@@ -41,25 +41,25 @@ pub struct PaymentEntry {
 }
 
 impl PaymentEntry {
-    /// An entry of a payment to which nothing was shown.
+    /// An entry of a payment without a page or QR code.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payment, page_url: None, qr_text: None }
     }
 
-    /// The same with the page that the payer opens.
+    /// Sets the page that the payer opens.
     #[must_use]
     pub fn with_page_url(self, page_url: impl Into<String>) -> Self {
         Self { page_url: Some(page_url.into()), ..self }
     }
 
-    /// The same with the text of the QR code.
+    /// Sets the text of the QR code.
     #[must_use]
     pub fn with_qr_text(self, qr_text: impl Into<String>) -> Self {
         Self { qr_text: Some(qr_text.into()), ..self }
     }
 }
 
-/// The text form: a version, the fields that are there, encoded as a query, and a checksum of all before it.
+/// The text form: a version, the present fields, encoded as a query, and a checksum of all before it.
 impl fmt::Display for PaymentEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut query = Serializer::new(String::new());
@@ -74,11 +74,11 @@ impl fmt::Display for PaymentEntry {
     }
 }
 
-/// Reads the text form back. White space around it, as files and columns of a fixed width add it, is left out.
+/// Reads the text form back. Surrounding white space, as files and fixed-width columns add, is ignored.
 ///
 /// # Errors
-/// [`PaymentError::Invalid`] for a text of another version, one that is not whole or was changed, and one whose payment
-/// cannot be read.
+/// [`PaymentError::Invalid`] for a text of another version, a truncated or changed text, and a text with an invalid
+/// payment.
 impl FromStr for PaymentEntry {
     type Err = PaymentError;
 
@@ -93,7 +93,7 @@ impl FromStr for PaymentEntry {
     }
 }
 
-/// CRC-32, against accidents and not against forgers.
+/// CRC-32, against accidental errors and not against forgery.
 fn checksum(text: &str) -> String {
     format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }

@@ -1,5 +1,5 @@
-//! The text form of a reference, as apps store it (serialization): a version, then the fields that are there, encoded
-//! as a query.
+//! The text form of a reference, as apps store it (serialization): a version, then the present fields, encoded as a
+//! query.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 
@@ -30,7 +30,7 @@ const NAMES: [&str; 11] = [
     "entry",
 ];
 
-/// What a field says that is there only where it is true.
+/// The value of a flag, which is present only if it is true.
 const YES: &str = "yes";
 
 const KINDS: [PaymentKind; 5] =
@@ -38,11 +38,11 @@ const KINDS: [PaymentKind; 5] =
 
 const NOT_WHOLE: &str = "is not whole: its end is missing";
 
-/// The text form: a version, then the fields that are there, encoded as a query.
+/// The text form: a version, then the present fields, encoded as a query.
 impl fmt::Display for PaymentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut query = Serializer::new(String::new());
-        // One of another kind would be refused when it is read, and with it the numbers by which its payment is found.
+        // A transaction id of another kind of payment would make the text unreadable, and the payment's numbers would be lost.
         let transaction = self.transaction_id.as_deref().filter(|_| self.kind == PaymentKind::Qr);
         let amount = self.amount.map(|amount| amount.to_string());
         query.append_pair("kind", &self.kind.to_string());
@@ -68,13 +68,13 @@ impl fmt::Display for PaymentRef {
     }
 }
 
-/// Reads the text form back. White space around it, as files and columns of a fixed width add it, is left out.
+/// Reads the text form back. Surrounding white space, as files and fixed-width columns add, is ignored.
 ///
 /// # Errors
-/// [`PaymentError::Invalid`] for a text of another version, one that is visibly incomplete, with white space
-/// or another character inside that the text form never has, with an unknown or doubled field, without a kind, with
-/// characters that are not encoded as they must be, with an amount that is no decimal number, or with the transaction
-/// id of a QR payment in one of another kind.
+/// [`PaymentError::Invalid`] for a text of another version, one that is visibly incomplete, with white space or another
+/// character inside that the text form never has, with an unknown or doubled field, without a kind, with characters
+/// that are not encoded as they must be, with an amount that is not a decimal number, or with the transaction id of a
+/// QR payment in one of another kind.
 impl FromStr for PaymentRef {
     type Err = PaymentError;
 
@@ -84,7 +84,7 @@ impl FromStr for PaymentRef {
             true => malformed(NOT_WHOLE),
             false => malformed("must begin with kassa1:"),
         })?;
-        // Else such a character would become part of a field: a currency with a space at its end is another one.
+        // Otherwise such a character would become part of a field: a currency with a trailing space is a different currency.
         if !query.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(malformed("has white space or another character inside that its text never has"));
         }
@@ -120,13 +120,13 @@ impl FromStr for PaymentRef {
     }
 }
 
-/// Whether the last field shows that the text was cut there. One that was cut elsewhere lacks its currency at least, and
-/// then no charge is believed.
+/// Whether the last field shows that the text was cut there. A text that was cut elsewhere lacks at least its currency,
+/// and then no charge is confirmed.
 fn is_cut(query: &str) -> bool {
     let last = query.rsplit('&').next().unwrap_or_default();
     let begins = |whole: &str, part: &str| part != whole && whole.starts_with(part);
     match last.split_once('=') {
-        // Also where nothing comes after `&`, or after the version.
+        // Also if nothing follows `&` or the version.
         None => NAMES.iter().any(|name| name.starts_with(last)),
         Some(("kind", value)) => {
             let kinds = KINDS.map(|kind| kind.to_string());
@@ -166,19 +166,19 @@ pub(crate) fn decoded_pairs(
     Ok(fields)
 }
 
-/// An amount as it was written, so that no damaged text passes as another sum.
+/// An amount in exactly its written form, so that a damaged text is not read as another amount.
 fn exact(text: &str) -> Result<Decimal, PaymentError> {
     let amount = Decimal::from_str_exact(text).ok().filter(|amount| amount.to_string() == text);
     amount.ok_or_else(|| malformed("has an amount that is not an exact decimal number"))
 }
 
 fn is_yes(text: &str) -> Result<bool, PaymentError> {
-    let sentence = "says in a way that is not known whether its number is claimed or its transaction is from a code";
+    let sentence = "has an unknown value for whether its number is claimed or its transaction is from a code";
     if text == YES { Ok(true) } else { Err(malformed(sentence)) }
 }
 
-/// The value behind its percent-encoding, or nothing where that is damaged. Parsers of forms make U+FFFD of what is not
-/// UTF-8, and leave half an escape as it is; either would be the number of another payment.
+/// The percent-decoded value, or `None` if the encoding is damaged. Form parsers replace invalid UTF-8 with U+FFFD and
+/// keep half an escape; either would be the number of another payment.
 fn decode(value: &str) -> Option<String> {
     let is_whole = value.split('%').skip(1).all(|rest| rest.get(..2).is_some_and(are_hex));
     let value = value.replace('+', " ");

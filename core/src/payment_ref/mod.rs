@@ -1,5 +1,5 @@
-//! Payment reference: what an app stores before it sends, so that it can query a payment again after a crash, and
-//! know whether the answer is about it.
+//! Payment reference: the record that an app stores before it sends, so that it can query a payment after a crash and
+//! check that the response is about it.
 
 pub(crate) mod report;
 #[cfg(feature = "serde")]
@@ -15,12 +15,12 @@ use crate::{
     violation::{Advice, AdviceTopic},
 };
 
-/// Everything needed to query a payment again **and to know whether the answer is about it**, and no secret: an app
-/// stores it **before** it sends the payment, and can then find out what happened even after it was killed.
+/// Everything needed to query a payment **and to check that the response is about it**, without secrets. Store it
+/// **before** sending the payment, so that you can find out what happened even after a crash.
 ///
 /// Take it from the request ([`CardPayment::payment_ref`](crate::CardPayment::payment_ref) and the like), store it,
-/// send, and store what the answer holds in its place: that may know more numbers. It has a short text form, which is
-/// meant to be stored as it is:
+/// send, and replace it with the reference in the answer, which may hold more numbers. Store its short text form
+/// unchanged:
 ///
 /// ```
 /// use kassa::{Decimal, PaymentRef};
@@ -31,10 +31,10 @@ use crate::{
 /// assert_eq!(stored.parse::<PaymentRef>().unwrap(), payment);
 /// ```
 ///
-/// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) query by the transaction for
-/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. If a
-/// final status queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's
-/// number. What the gateway reports is compared with the amount and the currency here.
+/// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) query by the transaction for QR payments, else
+/// by the gateway's number if it is known, else by the merchant's number and the provider. If a final status queried by the gateway's
+/// number does not name the merchant's number, Kassa also queries by the merchant's number. Kassa compares the gateway's report with the
+/// amount and the currency of the reference.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(
     feature = "serde",
@@ -44,34 +44,34 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PaymentRef {
-    /// What kind of payment it is.
+    /// The kind of payment.
     pub kind: PaymentKind,
     /// The merchant's order number; for a pay-form the number that its callback or return redirect names.
     pub order_number: Option<String>,
-    /// The gateway's own order number, where it is known, and no other payment's by the [`Journal`](crate::Journal).
+    /// The gateway's own order number, if it is known, and not another payment's according to the [`Journal`](crate::Journal).
     pub gateway_number: Option<String>,
-    /// Who carries the payment out.
+    /// The provider that processes the payment.
     pub provider: Option<Provider>,
     /// The identifier of a QR transaction.
     pub transaction_id: Option<String>,
-    /// The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its
-    /// quotes, or `123`. There where the dialect names it.
+    /// The identifier from the response to a mobile-bank payment that its confirmation needs, **as JSON**: `"abc"` with its quotes, or
+    /// `123`. Present if the dialect names it.
     pub confirm_identifier: Option<String>,
-    /// The requested amount, in units of the currency (for KGS: som); nothing where it is not known, as for a
-    /// QR code of an open amount.
+    /// The requested amount, in units of the currency (for KGS: som); `None` if it is not known, as for a QR code of an
+    /// open amount.
     pub amount: Option<Decimal>,
     /// The requested currency.
     pub currency: Option<String>,
-    /// True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
-    /// claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the
-    /// gateway reports the requested amount.
+    /// True if the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
+    /// claimed by a callback or a return. **Anyone can claim**, so such a payment counts as charged only if the gateway
+    /// reports the requested amount.
     pub is_claimed: bool,
-    /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
-    /// by: that of a pay-form or of a QR code. The gateway never sees it.
+    /// The id of the payment's entry in a [`Journal`](crate::Journal), if the payment has no number: of a pay-form or a
+    /// QR code. The gateway never sees it.
     pub entry_id: Option<String>,
-    /// True where the transaction of a QR payment was taken from the code itself, which was checked to request the amount
-    /// before it was handed on. Only the answer of [`create_qr_data`](crate::Gateway::create_qr_data) says so. **A charge
-    /// that is reported without an amount counts only for such a payment.**
+    /// True if the transaction of a QR payment was read from the code itself, after Kassa checked that the code requests the amount. Only
+    /// the answer of [`create_qr_data`](crate::Gateway::create_qr_data) sets it. **A charge that is reported without an amount counts only
+    /// for such a payment.**
     #[cfg_attr(feature = "uniffi", uniffi(default = false))]
     pub transaction_from_code: bool,
 }
@@ -120,7 +120,7 @@ impl PaymentRef {
         Self::in_som(PaymentKind::PayForm, Some(amount))
     }
 
-    /// A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction
+    /// A payment by a dynamic QR code, with the amount in **whole tyiyn** if the code has one. It has no transaction
     /// yet: see [`with_transaction_id`](Self::with_transaction_id).
     pub fn qr(sum_tyiyn: Option<i64>) -> Self {
         Self::in_som(PaymentKind::Qr, sum_tyiyn.map(|tyiyn| Decimal::new(tyiyn, KGS_DECIMALS)))
@@ -139,44 +139,45 @@ impl PaymentRef {
     }
 
     /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
-    /// each one is queried.
+    /// every provider is queried.
     ///
-    /// **One payment pays for one order.** Whoever paid once, by card as well, can claim that payment for another cart of the
-    /// same amount: remember the numbers of all payments, your own and claimed ones, and accept none twice (replay).
+    /// **One payment pays for one order.** A payer who paid once, also by card, can claim that payment for another cart of the same amount.
+    /// Remember the numbers of all payments, your own and claimed ones, and accept none twice (replay).
     #[must_use]
     pub fn with_claimed_number(self, order_number: impl Into<String>, provider: Option<Provider>) -> Self {
         Self { order_number: Some(order_number.into()), provider, is_claimed: true, ..self }
     }
 
-    /// The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same one
-    /// ([`PayForm::with_entry_id`](crate::PayForm::with_entry_id)): for a reference that goes into a
-    /// [signed address](crate::CallbackKey) before the request is made.
+    /// The same payment of a pay-form or a QR code, with the id of its entry in a journal. Give the request the same id
+    /// ([`PayForm::with_entry_id`](crate::PayForm::with_entry_id)): for a reference that goes into a [signed address](crate::CallbackKey)
+    /// before the request is made.
     #[must_use]
     pub fn with_entry_id(self, entry_id: impl Into<String>) -> Self {
         Self { entry_id: Some(entry_id.into()), ..self }
     }
 
-    /// True where nothing but a claim ties a number to the payment. That of a pay-form is never the merchant's choice,
-    /// even if it was stored since.
+    /// True if only a claim connects a number with the payment. The number of a pay-form is never the merchant's
+    /// choice, even if it was stored since.
     pub(crate) fn has_only_a_claimed_number(&self) -> bool {
         self.is_claimed || self.kind == PaymentKind::PayForm
     }
 
-    /// True where the transaction was taken from the code that was checked. In any other reference it says nothing.
+    /// True if the transaction was read from a checked code. In a reference without a transaction, or of another kind, the flag has no
+    /// meaning.
     pub(crate) fn has_transaction_from_code(&self) -> bool {
         self.transaction_from_code && self.kind == PaymentKind::Qr && self.transaction_id.is_some()
     }
 
-    /// Whether an order number is one of this payment's: a gateway may name its own or the merchant's. Nothing where
-    /// neither is known, as for a QR payment, whose transaction is another thing.
+    /// Whether an order number is one of this payment's: a gateway may name its own or the merchant's. `None` if
+    /// neither is known, as for a QR payment, which has a transaction id instead.
     pub(crate) fn is_called(&self, number: &str) -> Option<bool> {
         let is_known = self.order_number.is_some() || self.gateway_number.is_some();
         let numbers = [&self.order_number, &self.gateway_number, &self.transaction_id];
         is_known.then(|| numbers.into_iter().flatten().any(|known| known == number))
     }
 
-    /// Whether another reference is of the same request: by its entry, or by the merchant's own numbers; and what was
-    /// requested.
+    /// Whether another reference belongs to the same request: by its entry or the merchant's own numbers, and by the
+    /// requested values.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
         let requested = |payment: &Self| (payment.kind, payment.amount, payment.currency.clone());
         let is_named_alike = match (&self.entry_id, &other.entry_id) {
@@ -186,13 +187,13 @@ impl PaymentRef {
         is_named_alike && requested(self) == requested(other)
     }
 
-    /// What names the payment, without what was only claimed.
+    /// The numbers that identify the payment, without claimed ones.
     fn own_numbers(&self) -> Option<(Option<&str>, Option<&str>)> {
         let is_own = !self.has_only_a_claimed_number();
         is_own.then_some((self.order_number.as_deref(), self.transaction_id.as_deref()))
     }
 
-    /// Takes over reported numbers that were not known, and the newest claimed number.
+    /// Adds reported numbers that were not known, and the newest claimed number.
     pub(crate) fn learn_numbers(&mut self, other: &Self) {
         let learn =
             |own: &mut Option<String>, reported: &Option<String>| *own = own.take().or_else(|| reported.clone());
@@ -245,7 +246,7 @@ impl StatusQuery {
     /// All queries for a payment, the most reliable one first (fallback).
     pub(crate) fn all_for(payment: &PaymentRef) -> Vec<Self> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        // A payment of another kind has no transaction. A value there is a mistake, and would query somebody else's payment.
+        // A payment of another kind has no transaction. A value there is a mistake, and would query another payment.
         let is_qr = payment.kind == PaymentKind::Qr;
         let by_transaction = given(&payment.transaction_id).filter(|_| is_qr).map(Self::Transaction);
         let by_gateway_number = given(&payment.gateway_number).map(Self::GatewayNumber);
@@ -256,8 +257,8 @@ impl StatusQuery {
     }
 }
 
-/// Who may know a payment by its order number. On a pay-form the payer chooses, and may choose again, so all of them may,
-/// the one that was claimed first.
+/// The providers that may know a payment by its order number. On a pay-form the payer chooses, and may choose again, so all of them may;
+/// the claimed one comes first.
 fn providers(payment: &PaymentRef) -> Vec<Provider> {
     let named = payment.provider.iter().filter(|provider| !matches!(provider, Provider::Other(_))).cloned();
     let of_its_kind = match payment.kind {
@@ -276,15 +277,15 @@ fn providers(payment: &PaymentRef) -> Vec<Provider> {
 }
 
 impl PaymentRef {
-    /// True where there is something to query the gateway with: the transaction of a QR payment, the gateway's number, or
-    /// an order number. Only such a payment can be checked or watched.
+    /// True if the payment has a number to query by: the transaction of a QR payment, the gateway's number, or an order number. Only such a
+    /// payment can be checked or watched.
     pub fn can_be_checked(&self) -> bool {
         !StatusQuery::all_for(self).is_empty()
     }
 }
 
-// Order numbers: the merchant's unique identifier of a payment. They are no idempotency keys, because the interface does not show what
-// happens to one that is used twice (`docs/interface.md#what-is-not-shown`).
+// Order numbers: the merchant's unique identifier of a payment. They are not idempotency keys, because the interface does not show what
+// happens if one is used twice (`docs/interface.md#what-is-not-shown`).
 
 /// A new order number that no other call will ever return (UUID version 7): 32 of the characters 0-9 and a-f, beginning
 /// with the time, so that order numbers sort by when they were made.

@@ -1,13 +1,12 @@
-//! Payment status: what the gateway says about a payment.
+//! Payment status: the gateway's report about a payment.
 
 use std::fmt;
 
 use rust_decimal::Decimal;
 
-/// Where a payment stands. Only [`Charged`](Self::Charged) and [`Rejected`](Self::Rejected) are final.
+/// The status of a payment. Only [`Charged`](Self::Charged) and [`Rejected`](Self::Rejected) are final.
 ///
-/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never
-/// final.
+/// Words are compared without regard to letter case. An unknown word is kept unchanged, and is never final.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
     feature = "serde",
@@ -19,21 +18,21 @@ use rust_decimal::Decimal;
 pub enum PaymentStatus {
     /// The money was taken (CHARGE).
     Charged,
-    /// The payment ended without the money being taken (Reject).
+    /// The payment ended without a charge (Reject).
     Rejected,
-    /// Any other word of the gateway, exactly as it came.
+    /// Any other word of the gateway, unchanged.
     Other(String),
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentStatus {
-    /// True where nothing more will happen to the payment.
+    /// True if the status is final.
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Other(_))
     }
 }
 
-/// An unknown word is printed in quotes, so that a gateway's own word "charged" is not taken for the status of that
+/// An unknown word is printed in quotes, so that a gateway's own word "charged" is not mistaken for the status of that
 /// name.
 impl fmt::Display for PaymentStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,7 +46,7 @@ impl fmt::Display for PaymentStatus {
 
 /// The gateway's answer to a status query.
 ///
-/// What the gateway did not say is absent, never zero or empty.
+/// Values that the gateway does not report are absent, never zero or empty.
 ///
 /// Source: the status response (`docs/interface.md#status-response`). The responses of `get-status` and of the QR status
 /// are not shown there; they are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
@@ -56,7 +55,7 @@ impl fmt::Display for PaymentStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatusReport {
-    /// Where the payment stands.
+    /// The status of the payment.
     pub status: PaymentStatus,
     /// The gateway's code, such as `200`.
     pub code: Option<String>,
@@ -75,13 +74,13 @@ pub struct StatusReport {
 }
 
 impl StatusReport {
-    /// A report with nothing but a status, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    /// A report with only a status, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(status: PaymentStatus) -> Self {
         Self { status, code: None, reason: None, order_number: None, amount: None, currency: None, raw: String::new() }
     }
 }
 
-/// Serialization (serde): a text, or an object for what is not known.
+/// Serialization (serde): a string, or an object for an unknown value.
 #[cfg(feature = "serde")]
 mod status_form {
     use serde::{Deserialize, Serialize};
@@ -111,7 +110,7 @@ mod status_form {
         }
     }
 
-    /// A text that is not known is one of a later version.
+    /// An unknown string was written by a later version.
     impl From<Form> for PaymentStatus {
         fn from(form: Form) -> Self {
             match form {
@@ -123,9 +122,9 @@ mod status_form {
     }
 }
 
-// Payment providers: who carries a payment out.
+// Payment providers: they process payments behind the gateway.
 
-/// The providers that the interface names (`docs/interface.md#the-service`), and whatever else a callback may name one
+/// The providers that the interface names (`docs/interface.md#the-service`), and others that a callback may name one
 /// day.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
@@ -142,7 +141,7 @@ pub enum Provider {
     MegaPay,
     /// The MBank mobile bank.
     MBank,
-    /// A provider that this version does not know. It is carried along, and cannot be queried.
+    /// A provider that this version does not know. It is kept, and cannot be queried.
     Other(String),
 }
 
@@ -178,7 +177,7 @@ impl fmt::Display for Provider {
     }
 }
 
-/// Serialization (serde): a text, or an object for what is not known.
+/// Serialization (serde): a string, or an object for an unknown value.
 #[cfg(feature = "serde")]
 mod provider_form {
     use serde::{Deserialize, Serialize};
@@ -209,7 +208,7 @@ mod provider_form {
         }
     }
 
-    /// A text that is not known is one of a later version.
+    /// An unknown string was written by a later version.
     impl From<Form> for Provider {
         fn from(form: Form) -> Self {
             match form {

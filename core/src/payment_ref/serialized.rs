@@ -1,4 +1,4 @@
-//! Serialization of a reference (serde): its fields by their names. What its text form refuses is refused here, too.
+//! Serialization of a reference (serde): its fields by their names. It rejects the same values as the text form.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ pub(super) struct Form {
     #[serde(default, with = "crate::serialized::optional_decimal")]
     amount: Option<Decimal>,
     currency: Option<String>,
-    /// Written only where it is true, as in the text form.
+    /// Written only if it is true, as in the text form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     is_claimed: Option<bool>,
     /// Likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry_id: Option<String>,
-    /// Likewise. A reference of an earlier version has none.
+    /// Likewise. A reference of an earlier version lacks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transaction_from_code: Option<bool>,
 }

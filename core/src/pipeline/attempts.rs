@@ -1,7 +1,7 @@
-//! Retry with exponential backoff and full jitter: carries one request through to a response, within one deadline.
+//! Retry with exponential backoff and full jitter: sends one request until there is a response, within one deadline.
 //!
-//! Only what is safe to repeat is repeated: the policy is `outcome::again`. A payment is a detached task and not structured
-//! concurrency, because it has to outlive a caller that goes away; a query is one only where its caller has no runtime
+//! Only requests that are safe to repeat are retried: the policy is `outcome::again`. A payment is a detached task and not structured
+//! concurrency, because it must outlive a caller that goes away; a query is one only if its caller has no runtime
 //! (`docs/adr/0002-runtime-and-boundary.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
 use std::{
@@ -28,26 +28,26 @@ use crate::{
     transport::{Failure, Progress, Request, Stage, Transport, after, runtime::without_subscriber},
 };
 
-/// Backoff: the first pause before a retry is random up to this, each further one up to twice as much as the one
-/// before. Full jitter keeps clients that failed together from coming back together
+/// Backoff: the first pause before a retry is random up to this, each further one up to twice as long as the previous
+/// one. Full jitter keeps clients that failed together from retrying together
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The deadline of a call, how many retries it may have, and where it is made.
+/// The deadline of a call, its number of retries, and where it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) deadline: Duration,
     pub(crate) retries: u32,
-    /// Whether a query has a task of its own, as payments always have: for callers that send many queries at once and hand on what
-    /// came first. A query in the caller's task would stand still meanwhile, and its deadline pass.
+    /// Whether a query has its own task, as payments always have: for callers that send many queries at once and return the first result. A
+    /// query in the caller's task would stop during that time, and its deadline would pass.
     pub(crate) detached: bool,
 }
 
-/// The handle of a request on its way: the work is done by a detached task, and this is held by who waits for it.
+/// The handle of a request in flight: a detached task does the work, and the waiting caller holds this handle.
 ///
-/// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
-/// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
+/// Cancellation safety: dropping it ends a query. A request that moves money is prevented if no connection was made
+/// yet; otherwise it continues without a waiter, because a half-sent payment is worse than an unread answer.
 pub(crate) struct RunningTask {
     pub(super) request: Arc<Request>,
     pub(super) task: AbortHandle,
@@ -55,7 +55,7 @@ pub(crate) struct RunningTask {
 }
 
 impl RunningTask {
-    /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
+    /// The task ended without an answer, which happens only by a panic inside or the end of the runtime.
     pub(crate) fn vanished(&self) -> Failure {
         Failure::interrupted(!self.request.give_up())
     }
@@ -69,7 +69,7 @@ impl Drop for RunningTask {
     }
 }
 
-/// A request with all that sends it again and again.
+/// A request with everything that is needed to retry it.
 pub(super) struct Attempts {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) request: Arc<Request>,
@@ -84,7 +84,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// From now on the deadline runs.
+    /// The deadline starts here.
     pub(super) fn new(
         transport: &Arc<dyn Transport>,
         endpoint: &'static Endpoint,
@@ -116,16 +116,16 @@ impl Attempts {
         }
     }
 
-    /// Each attempt is recorded there.
+    /// Records each attempt in `recording`.
     pub(super) fn recorded_in(self, recording: Option<Arc<Recording>>) -> Self {
         Self { recording, ..self }
     }
 
-    /// Carries a query through to a response in its caller's task, whose runtime drives its connection. A task of its own would cost it
-    /// two threads that wake one another (`docs/adr/0002-runtime-and-boundary.md`).
+    /// Sends a query until there is a response, in its caller's task, whose runtime drives its connection. A separate task would need two
+    /// threads that wake each other (`docs/adr/0002-runtime-and-boundary.md`).
     ///
-    /// Nothing where the HTTP client panicked, as it does in a runtime without I/O or without timers: the query is to be sent
-    /// elsewhere, and so is whatever that runtime queries later.
+    /// `None` if the HTTP client panicked, as it does in a runtime without I/O or without timers: this query, and later ones of that
+    /// runtime, must be sent elsewhere.
     pub(super) async fn run_in_place(&self) -> Option<Result<Response, Failure>> {
         let mut running = pin!(self.run());
         let result = poll_fn(|cx| {
@@ -153,8 +153,8 @@ impl Attempts {
         }
     }
 
-    /// When to retry, if at all: after the backoff or `Retry-After`, whichever is longer. A pause that reaches past the
-    /// deadline would only delay the same answer.
+    /// When to retry, if at all: after the backoff or `Retry-After`, whichever is longer. A pause beyond the deadline
+    /// would only delay the same result.
     fn resume_at(&self, attempt: u32, result: &Result<Response, Failure>, pause_limit: Duration) -> Option<Instant> {
         let Again::After(asked_for) = (self.policy)(&self.effect, result) else { return None };
         let backoff = self.transport.jitter(pause_limit);

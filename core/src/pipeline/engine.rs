@@ -1,4 +1,4 @@
-//! What all clones of a gateway share: its configuration, journal and connections, what is in flight, and closing.
+//! The shared state of a gateway's clones: its configuration, journal and connections, requests in flight, and closing.
 
 use std::{
     pin::pin,
@@ -33,13 +33,13 @@ use crate::{
     transport::{Transport, after},
 };
 
-/// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
+/// The shared state of a gateway's clones. A clone of the engine itself is the same gateway with its own deadlines.
 #[derive(Clone)]
 pub(crate) struct Engine {
     pub(super) transport: Arc<dyn Transport>,
     base_url: String,
     pub(super) server: Server,
-    /// Of everything that moves no money.
+    /// The limits of everything that moves no money.
     limits: Limits,
     payment_deadline: Duration,
     pub(super) policy: ResendPolicy,
@@ -51,7 +51,7 @@ pub(crate) struct Engine {
     closing: Arc<Closing>,
     timers: Arc<Timers>,
     journal: Option<Journal>,
-    /// Written into the entries of payments that are made by this clone.
+    /// The note for the journal entries of this clone's payments.
     pub(super) note: Option<Arc<str>>,
 }
 
@@ -90,7 +90,7 @@ impl Engine {
         })
     }
 
-    /// The same gateway, with one deadline for every call: connections, closing and what is in flight are shared.
+    /// The same gateway, with one deadline for every call: connections, closing and requests in flight are shared.
     pub(crate) fn with_deadline(&self, deadline: Duration) -> Result<Self, PaymentError> {
         check_time("deadline", deadline)?;
         let limits = Limits { deadline, ..self.limits };
@@ -111,7 +111,7 @@ impl Engine {
 
     pub(crate) fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
         let note = checked_note(note)?.into();
-        // It would be lost without a word.
+        // Without a journal the note would be lost silently.
         self.required_journal()?;
         Ok(Self { note: Some(note), ..self.clone() })
     }
@@ -121,18 +121,17 @@ impl Engine {
     }
 
     pub(crate) fn required_journal(&self) -> Result<&Journal, PaymentError> {
-        self.journal()
-            .ok_or_else(|| PaymentError::misconfigured("the gateway has no journal: give it one (with_journal)"))
+        self.journal().ok_or_else(|| PaymentError::misconfigured("the gateway has no journal: set one (with_journal)"))
     }
 
-    /// Graceful shutdown: refuses further calls, ends watches and recoveries, and waits for the payments in flight.
+    /// Graceful shutdown: rejects further calls, ends watches and recoveries, and waits for the payments in flight.
     pub(crate) async fn close(&self) {
         if self.begin_close() {
             self.in_flight.none_left().await;
         }
     }
 
-    /// The same, with a limit to the wait: whether no payment is left in flight.
+    /// Closes as [`close`](Self::close) does, with a time limit. Returns whether no payment is left in flight.
     pub(crate) async fn close_within(&self, longest: Duration) -> bool {
         if !self.begin_close() || self.in_flight.is_empty() {
             return true;
@@ -146,8 +145,7 @@ impl Engine {
 
     /// Whether there are payments to wait for.
     ///
-    /// Fork safety: in a forked child there are none. The count came along, but what it counts are tasks of the parent,
-    /// which go on there.
+    /// Fork safety: in a forked child there are none. It inherits the count, but the counted tasks run in the parent.
     fn begin_close(&self) -> bool {
         let is_here = self.transport.check().is_ok();
         if is_here {
@@ -180,7 +178,7 @@ impl Engine {
         self.closing.closed().await;
     }
 
-    /// Hears of the close, as long as it lives. Nobody closes a gateway of another process.
+    /// Registers a listener for the close, while it lives. A gateway of another process is never closed.
     pub(crate) fn tell_of_close(&self, listener: Weak<dyn EndsAtClose>) {
         if self.transport.check().is_ok() {
             self.closing.tell(listener);
@@ -210,10 +208,10 @@ impl Engine {
     }
 }
 
-// Graceful shutdown: tells all who wait on a gateway that it was closed, and counts the payments in flight, so that closing can wait for
-// them.
+// Graceful shutdown: notifies all waiting callers that the gateway was closed, and counts the payments in flight, so that closing can wait
+// for them.
 
-/// What keeps something from others between two calls, and must not keep it beyond the close of its gateway.
+/// An owner of something exclusive between two calls, which it must release when its gateway is closed.
 pub(crate) trait EndsAtClose: Send + Sync {
     fn end_at_close(&self);
 }
@@ -229,7 +227,7 @@ pub(crate) struct Closing {
 #[derive(Default)]
 struct Listeners {
     all: Vec<Weak<dyn EndsAtClose>>,
-    /// The number at which those that are gone are removed: looked for each time, a million would take too long.
+    /// The number at which dropped listeners are removed: to search for them each time would be too slow with a million.
     removes_at: usize,
 }
 
@@ -238,13 +236,13 @@ impl Closing {
         self.is_closed.load(Ordering::SeqCst)
     }
 
-    /// Refuses further calls, and tells nobody. In a forked child that is all: another thread of the parent may have held
+    /// Rejects further calls without notifying listeners. A forked child does only this, because another thread of the parent may have held
     /// the locks.
     pub(crate) fn refuse(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }
 
-    /// Refuses further calls, and ends every wait.
+    /// Rejects further calls, and ends every wait.
     pub(crate) fn close(&self) {
         self.refuse();
         self.closed.notify_waiters();
@@ -256,14 +254,14 @@ impl Closing {
 
     /// Waits until it is closed.
     pub(crate) async fn closed(&self) {
-        // Before the flag is read: who sets it later wakes, whether this was polled or not.
+        // Created before the flag is read: a later close wakes it, whether it was polled or not.
         let woken = self.closed.notified();
         if !self.is_closed() {
             woken.await;
         }
     }
 
-    /// Hears of the close, as long as it lives.
+    /// Registers a listener for the close, while it lives.
     pub(crate) fn tell(&self, listener: Weak<dyn EndsAtClose>) {
         let mut listeners = self.listeners();
         if listeners.all.len() >= listeners.removes_at {

@@ -39,9 +39,8 @@ impl Engine {
 
     /// The path of every call, from top to bottom (`docs/architecture.md#the-path-of-a-request`).
     ///
-    /// A query runs in its caller's task. Any other call runs in a detached task: if its caller gives up after the request was
-    /// sent, the task goes on and records the result. A task that ends without a result, for example by a panic, also
-    /// has an outcome.
+    /// A query runs in its caller's task. Any other call runs in a detached task: if its caller gives up after the request was sent, the
+    /// task continues and records the result. A task that ends without a result, for example by a panic, also has an outcome.
     pub(crate) async fn execute_within<O: Operation>(
         &self,
         operation: O,
@@ -130,7 +129,7 @@ impl Engine {
         Some(Journaling::new(journal, what, self.note.clone()))
     }
 
-    /// Refuses the call if the gateway is closed. A call that moves money is counted as in flight.
+    /// Rejects the call if the gateway is closed. A call that moves money is counted as in flight.
     fn admit(&self, effect: &Effect) -> Result<Option<Counted>, PaymentError> {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
@@ -140,7 +139,7 @@ impl Engine {
     }
 }
 
-/// What the steps of one call share. Nothing here depends on the operation's type, so the steps are compiled once.
+/// The shared state of one call's steps. Nothing here depends on the operation's type, so the steps are compiled once.
 struct Call {
     attempts: Attempts,
     journaling: Option<Journaling>,
@@ -160,7 +159,7 @@ impl Call {
         begun.map_err(|not_held| outcome::not_sent(self.effect().clone(), not_held).into())
     }
 
-    /// Sends the request, with retries where they are safe, until there is a response or the deadline is over.
+    /// Sends the request, with safe retries, until there is a response or the deadline passes.
     ///
     /// Boxed, so that the library contains this code once and not once per operation.
     fn send(self: &Arc<Self>, is_in_place: bool) -> Boxed<Result<Response, Failure>> {
@@ -213,12 +212,12 @@ fn end(recording: Option<&Recording>, end: CallEnd) {
     }
 }
 
-/// Awaits a query in its caller's task, where a panic would be the caller's.
+/// Awaits a query in its caller's task, and catches a panic, which would otherwise reach the caller.
 async fn guarded<T>(path: Boxed<T>) -> Result<T, Failure> {
     AssertUnwindSafe(path).catch_unwind().await.map_err(|_| Failure::interrupted(true))
 }
 
-/// Runs a call in a detached task. A payment stays counted as in flight until the task ends, even if nobody waits for it.
+/// Runs a call in a detached task. A payment stays counted as in flight until the task ends, even without a waiting caller.
 async fn in_own_task<T: Send + 'static>(
     call: Arc<Call>,
     counted: Option<Counted>,
@@ -233,7 +232,7 @@ async fn in_own_task<T: Send + 'static>(
         if answer.send(result).is_err() && moves_money {
             call.attempts.record_nobody_waits();
         }
-        // In this order: whoever waits for the last payment in flight may then check which calls can still log.
+        // The order matters: a caller that waits for the last payment in flight may then check which calls can still log.
         drop(call);
         drop(counted);
     }));
@@ -242,16 +241,16 @@ async fn in_own_task<T: Send + 'static>(
     (&mut waiting.answer).await.map_err(|_| running.vanished())
 }
 
-/// Waits for the answer of a task. A payment's answer may be there, and its caller give up before it comes to it: that is logged as well.
+/// Waits for the answer of a task. If the caller gives up after a payment's answer arrived and before it reads it, that is logged as well.
 struct Waiting<T> {
     answer: oneshot::Receiver<T>,
-    /// Of a payment.
+    /// Set for a payment.
     call: Option<Arc<Call>>,
 }
 
 impl<T> Drop for Waiting<T> {
     fn drop(&mut self) {
-        // From here on the task hears that nobody waits, and says so itself.
+        // From here on the task knows that no caller waits, and logs it itself.
         self.answer.close();
         if let Some(call) = &self.call
             && self.answer.try_recv().is_ok()

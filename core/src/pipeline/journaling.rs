@@ -14,13 +14,13 @@ use crate::{
     transport::{Request, Transport},
 };
 
-/// What a call is to the journal.
+/// The kind of a call for the journal.
 pub(crate) enum What {
-    /// Written down before it is sent.
+    /// A payment: recorded before sending.
     Payment(PaymentRef),
-    /// Of a payment that was written down.
+    /// A confirmation of a recorded payment.
     Confirmation(PaymentRef),
-    /// Nobody can pay what nobody saw, so it is written down before it is handed on.
+    /// A pay-form or QR code: recorded before it is returned, because no one can pay it before that.
     Code,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Journaling {
     journal: Journal,
     what: What,
     note: Option<Arc<str>>,
-    /// From the write until the result is recorded.
+    /// Held from the write until the result is recorded.
     held: Mutex<Option<EntryGuard>>,
 }
 
-/// Cleanup of a call that is aborted (RAII guard): where it had no connection yet, it never will, and its entry goes.
+/// Cleanup of an aborted call (RAII guard): if the call had no connection yet, nothing was sent, so its entry is removed.
 pub(crate) struct UnlessSent<'a>(pub(crate) &'a Journaling, pub(crate) &'a Request);
 
 impl Drop for UnlessSent<'_> {
@@ -49,7 +49,7 @@ impl Journaling {
         Self { journal: journal.clone(), what, note, held: Mutex::default() }
     }
 
-    /// Writes it down, durably. Nothing may be sent where that fails.
+    /// Records the call, durably. Nothing may be sent if that fails.
     pub(crate) fn begin(&self) -> Result<(), BeginError> {
         let held = match &self.what {
             What::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
@@ -60,7 +60,7 @@ impl Journaling {
         Ok(())
     }
 
-    /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
+    /// Records the result, whether or not the caller still waits. A code that cannot be recorded is not returned.
     pub(crate) fn record<O: Operation>(
         &self,
         mut result: Result<O::Answer, CallError>,
@@ -118,12 +118,12 @@ impl Journaling {
         self.held().as_ref().is_some_and(|held| self.journal.is_anothers_page(held, page_url))
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// The data behind the lock is consistent after every step, so a poisoned lock is ignored.
     fn held(&self) -> MutexGuard<'_, Option<EntryGuard>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// At most once.
+    /// Records the outcome at most once.
     fn record_outcome(&self, outcome: SendOutcome<'_>) {
         let held = self.held().take();
         if let Some(held) = held {
@@ -132,14 +132,14 @@ impl Journaling {
     }
 }
 
-/// What has no number has an id, by which its entry is found.
+/// Gives a payment without a number an id, by which its entry is found.
 fn give_name(payment: &mut PaymentRef) {
     if name_of(payment).is_none() {
         payment.entry_id = Some(new_order_number());
     }
 }
 
-/// Does what blocks (the disk) apart from the network's threads; nothing where they go down.
+/// Runs blocking work (the disk) outside the network's threads; `None` if the runtime shuts down.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     transport: &dyn Transport,
     work: impl FnOnce() -> T + Send + 'static,
@@ -149,7 +149,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     result.try_recv().ok()
 }
 
-/// The same inside a detached task, which ends with the work where that panics.
+/// Runs blocking work inside a detached task. A panic of the work ends the task.
 pub(crate) fn in_task<T>(transport: &dyn Transport, work: impl FnOnce() -> T) -> T {
     let (mut work, mut done) = (Some(work), None);
     transport.block_in_task(&mut || done = work.take().map(|work| work()));

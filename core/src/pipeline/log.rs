@@ -1,8 +1,8 @@
-//! Logging: what happened in a call, handed to the host's subscribers of `tracing`.
+//! Logging: passes the events of calls to the host's `tracing` subscribers.
 //!
-//! A subscriber is the host's code. It may be slow, block or panic, and nothing of that may reach a payment: so it is
-//! called on a thread of its own, out of a bounded queue that nobody waits for. An event is recorded in the meantime,
-//! and its call goes on. Nor do the network's threads have a subscriber (`transport::runtime`).
+//! A subscriber is the host's code. It may be slow, block or panic, and must not affect a payment: so it is called on
+//! its own thread, from a bounded queue, and no call waits for it. The network's threads have no subscriber either
+//! (`transport::runtime`).
 
 use std::{
     cell::Cell,
@@ -21,14 +21,14 @@ use tracing::{Level, debug, info, level_filters::LevelFilter, warn};
 
 use crate::transport::runtime::PerProcess;
 
-/// Limit of the queue: a subscriber that hangs must not fill the memory. Further events are dropped, and counted.
+/// Limit of the queue: a hanging subscriber must not fill the memory. Further events are dropped, and counted.
 const MOST_WAITING: usize = 1000;
 
-/// One event of a call. It names its call itself, for subscribers that know no spans, and has neither secrets nor bodies
-/// in it.
+/// One event of a call. It names its call itself, for subscribers without spans, and contains neither secrets nor
+/// bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    /// The number of the call, where another language gave it one; else 0. See [`Caller`].
+    /// The number of the call, if another language gave it one; else 0. See [`Caller`].
     #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
     pub(crate) call: u64,
     pub(crate) endpoint: &'static str,
@@ -40,13 +40,13 @@ pub(crate) struct Event {
 pub(crate) enum What {
     /// An attempt has its response.
     Responded { attempt: u32, http_status: u16, duration_ms: u64 },
-    /// An attempt ended without one.
+    /// An attempt ended without a response.
     NoResponse { attempt: u32, duration_ms: u64, failure: String },
     /// A payment has its response, and its caller is gone.
     NobodyWaits,
-    /// A payer's checkout has nothing of a call to the merchant's server.
+    /// A payer's checkout got no usable answer from the merchant's server.
     CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
-    /// A recovery waits until another one of the same journal ends.
+    /// A recovery waits until another recovery of the same journal ends.
     WaitsForRecovery { journal: String },
     /// A worker that delivers: a result, a failure with the pause after it, its end.
     Delivery {
@@ -59,12 +59,12 @@ pub(crate) enum What {
 }
 
 impl Event {
-    /// Hands the event on. No code of the host runs meanwhile, and nothing is waited for.
+    /// Queues the event. It runs no code of the host, and does not wait.
     pub(crate) fn record(self) {
         if let Some(listener) = LISTENER.get() {
             listener(&self);
         }
-        // Where no subscriber wants the level, as where there is none, this is all.
+        // If no subscriber wants the level, or there is none, nothing else happens.
         if self.level() <= LevelFilter::current() {
             later(move |dropped| self.emit(dropped));
         }
@@ -83,7 +83,7 @@ impl Event {
         match self.what {
             What::Responded { .. } => "responded",
             What::NoResponse { .. } => "no response",
-            What::NobodyWaits => "the payment has its response, but nobody waits for it any more",
+            What::NobodyWaits => "the payment has its response, but its caller has stopped waiting",
             What::CheckoutFailed { .. } => "a call of the checkout failed",
             What::WaitsForRecovery { .. } => "another process recovers this journal: waiting until it ends",
             What::Delivery { message, .. } => message,
@@ -120,25 +120,25 @@ impl Event {
     }
 }
 
-/// What is said where events were dropped, with their number.
-pub(crate) const DROPPED: &str = "earlier events were dropped, because whoever takes them is too slow";
+/// The message for dropped events, with their number.
+pub(crate) const DROPPED: &str = "earlier events were dropped, because the subscriber is too slow";
 
-/// Who hears of every event at once, beside the subscriber: code of Kassa's own, which must return at once.
+/// Kassa's own listener, called synchronously for every event in addition to the subscriber. It must return at once.
 static LISTENER: OnceLock<fn(&Event)> = OnceLock::new();
 
-/// Sets the listener. There is one; the first that is set stays.
+/// Sets the listener. There is only one; the first one stays.
 #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
 pub(crate) fn listen(listener: fn(&Event)) {
     LISTENER.get_or_init(|| listener);
 }
 
-/// Hands an event to the host. The argument is how many were dropped before it.
+/// Passes an event to the host. The argument is how many were dropped before it.
 pub(crate) fn later(job: impl FnOnce(usize) + Send + 'static) {
     static LOG: HostThread = HostThread::new("kassa-log");
     LOG.run(job);
 }
 
-/// A thread that runs code of the host, where it can do no harm: one for the log, and one for telemetry, so that neither waits for the
+/// A thread that runs code of the host, where it cannot affect calls: one for the log, and one for telemetry, so that neither waits for the
 /// other. It starts with its first job.
 pub(crate) struct HostThread {
     name: &'static str,
@@ -153,25 +153,25 @@ impl HostThread {
         Self { name, queue: PerProcess::new() }
     }
 
-    /// Runs a job later. Its argument is how many were dropped before it. Where the queue is full, it is dropped, too, and the result is
+    /// Runs a job later. Its argument is how many were dropped before it. If the queue is full, the job is dropped, too, and the result is
     /// false.
     pub(crate) fn run(&self, job: impl FnOnce(usize) + Send + 'static) -> bool {
         self.queue().is_some_and(|queue| queue.push(Box::new(job)))
     }
 
-    /// The same for what ends a job that was run, and must not be lost: a full queue takes it, too.
+    /// Runs a job that must not be lost, such as the end of an earlier job: even a full queue accepts it.
     pub(crate) fn run_for_certain(&self, job: impl FnOnce() + Send + 'static) {
         if let Some(queue) = self.queue() {
             queue.push_for_certain(Box::new(move |_| job()));
         }
     }
 
-    /// Whether it takes a further job at present.
+    /// Whether it can accept another job now.
     pub(crate) fn has_room(&self) -> bool {
         self.queue().is_some_and(|queue| queue.counts.waiting.load(Ordering::Relaxed) < MOST_WAITING)
     }
 
-    /// Nothing where there is no thread to be had: a payment is worth more than its log.
+    /// `None` if no thread can be started: a payment is worth more than its log.
     fn queue(&self) -> Option<&Queue> {
         self.queue.get().get_or_init(|| Queue::start(self.name)).as_ref()
     }
@@ -222,35 +222,35 @@ fn run_all(jobs: Receiver<Job>, counts: &Counts) {
     for job in jobs {
         counts.waiting.fetch_sub(1, Ordering::Relaxed);
         let dropped = counts.dropped.swap(0, Ordering::Relaxed);
-        // What panics has said so by the host's own panic hook, and the next event is handed on all the same.
+        // The host's panic hook has already reported the panic, and the next event is still passed on.
         let _ = catch_unwind(AssertUnwindSafe(|| job(dropped)));
     }
 }
 
 // Call numbers: another language gives one to each of its calls, and each log event carries that of its call (`ffi::logging`). Calls have a
-// number only where the log is read.
+// number only if the log is read.
 
 thread_local! {
-    /// The call that this thread runs at present; 0 for none that has a number.
+    /// The number of the call that this thread runs now; 0 if it has none.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many requests of each call are under way. A payment outlives a caller that has gone.
+/// How many requests of each call are in flight. A payment outlives a caller that has gone.
 static UNDER_WAY: PerProcess<Mutex<HashMap<u64, usize>>> = PerProcess::new();
 
-/// Runs a part of a call on this thread. What the call sends meanwhile has its number.
+/// Runs a part of a call on this thread. Requests that it sends have the call's number.
 #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
 pub fn as_call<T>(number: u64, work: impl FnOnce() -> T) -> T {
     let _before = Before(RUNNING.replace(number));
     work()
 }
 
-/// The number of the call that this thread runs at present; 0 for none that has one.
+/// The number of the call that this thread runs now; 0 if it has none.
 pub(crate) fn running_call() -> u64 {
     RUNNING.get()
 }
 
-/// Cleanup (RAII guard), also where the work panics.
+/// Cleanup (RAII guard), also if the work panics.
 struct Before(u64);
 
 impl Drop for Before {
@@ -284,7 +284,7 @@ impl Drop for Caller {
             return;
         }
         let mut under_way = under_way();
-        // Fork safety: none in a child, where it is the parent's.
+        // Fork safety: a child has no entry, because it belongs to the parent.
         if let Some(requests) = under_way.get_mut(&self.0) {
             *requests -= 1;
             if *requests == 0 {
@@ -294,7 +294,7 @@ impl Drop for Caller {
     }
 }
 
-/// Those of the calls that have a request under way.
+/// The calls that have a request in flight.
 #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
 pub(crate) fn those_under_way(calls: &[u64]) -> Vec<u64> {
     let under_way = under_way();

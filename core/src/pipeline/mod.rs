@@ -1,5 +1,5 @@
-//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, the log, and the
-//! verdict about the money.
+//! Pipeline: one call from its request to its outcome. Attempts, retries with backoff, one deadline, the log, and what
+//! the result means for the money.
 
 pub(crate) mod attempts;
 pub(crate) mod engine;

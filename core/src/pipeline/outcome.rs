@@ -1,9 +1,9 @@
-//! Outcomes, at-most-once delivery and idempotency: what came back, and what it means for the money
+//! Outcomes, at-most-once delivery and idempotency: what a response, or its absence, means for the money
 //! (`docs/outcomes.md#the-table`).
 //!
-//! The interface shows no idempotency key, so a payment that the gateway may have seen is never sent again. Once a
-//! connection was there, a request that moves money ends in [`PaymentError::OutcomeUnknown`] unless the gateway gave a
-//! verdict that can be trusted. This is the one place where that is decided; why the errors are these:
+//! The interface shows no idempotency key, so a payment that the gateway may have seen is never sent again. Once there
+//! was a connection, a request that moves money ends in [`PaymentError::OutcomeUnknown`] unless the gateway sent a
+//! trustworthy response. Only this module decides that. For the choice of errors see
 //! `docs/adr/0008-errors-by-what-the-caller-can-do.md`.
 
 use std::time::Duration;
@@ -29,12 +29,12 @@ pub(crate) enum Again {
     After(Option<Duration>),
 }
 
-/// A retry policy. There is one, [`again`]; tests inject wrong ones, to show that they would be noticed.
+/// A retry policy. The product has one, [`again`]; tests inject wrong ones, to prove that they are detected.
 pub(crate) type ResendPolicy = fn(&Effect, &Result<Response, Failure>) -> Again;
 
-/// The retry policy (`docs/outcomes.md#the-rules-of-sending`). A query is idempotent, so it is repeated where that may
-/// help: after a lost response, a rate limit (429) or a server error. A request that moves money is repeated only where no
-/// connection was ever made, so that the gateway cannot have seen it; one that creates something, never.
+/// The retry policy (`docs/outcomes.md#the-rules-of-sending`). A query is idempotent, so it is retried if that may help: after a lost
+/// response, a rate limit (429) or a server error. A request that moves money is retried only if no connection was ever made, so that the
+/// gateway cannot have seen it; a request that creates something, never.
 pub(crate) fn again(effect: &Effect, result: &Result<Response, Failure>) -> Again {
     match (effect, result) {
         (Effect::Queries, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
@@ -46,11 +46,11 @@ pub(crate) fn again(effect: &Effect, result: &Result<Response, Failure>) -> Agai
     }
 }
 
-/// A call that failed, with what only its response can tell.
+/// A failed call, with facts that only its response has.
 pub(crate) struct CallError {
     pub(crate) error: PaymentError,
-    /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or in
-    /// its envelope with 400, 404, 410 or 422. For a query: it does not know what was queried.
+    /// True if the gateway itself refuses: by a code that the dialect lists as a refusal, with any HTTP status, or in
+    /// its envelope with 400, 404, 410 or 422. For a query it means that the gateway does not know the number.
     pub(crate) is_definitive: bool,
 }
 
@@ -60,8 +60,8 @@ impl From<PaymentError> for CallError {
     }
 }
 
-/// The outcome where the journal kept it from being sent. Where it was sent before, nothing happened now, and it may have
-/// happened then: a caller that took it for refused would send it under another number.
+/// The outcome if the journal prevented sending. If the payment was sent before, nothing happened now, but it may have happened then: with
+/// a refusal, the caller would send it under another number.
 pub(crate) fn not_sent(effect: Effect, not_held: BeginError) -> PaymentError {
     match (not_held, effect) {
         (BeginError::SentBefore { payment, detail }, Effect::MovesMoney(own)) => PaymentError::OutcomeUnknown {
@@ -79,8 +79,9 @@ pub(crate) fn not_sent(effect: Effect, not_held: BeginError) -> PaymentError {
     }
 }
 
-/// What this call requested, and not what was requested under its number before: whoever watches that must not take the
-/// charge of another amount for its own. The gateway's numbers are those of the first where both are the same request.
+/// The reference with the values of this request, not of the earlier request with the same number: a caller that
+/// watches it must not mistake the charge of another amount for its own. It has the gateway's numbers of the earlier
+/// request if both are the same request.
 fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef {
     let mut own = own;
     if let Some(first) = first.filter(|first| first.is_same_request(&own)) {
@@ -89,8 +90,8 @@ fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef
     own
 }
 
-/// The outcome where the page of a response is another payment's: the payer would confirm that one by it, so the response is not to be
-/// trusted in anything else either.
+/// The outcome if the page of a response belongs to another payment: the payer would confirm that payment, so nothing else in the response
+/// is trusted either.
 pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentError {
     PaymentError::OutcomeUnknown {
         payment: payment.into(),
@@ -103,7 +104,7 @@ pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentE
     }
 }
 
-/// The outcome where no response came.
+/// The outcome if no response arrived.
 pub(crate) fn without_response(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
         (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
@@ -121,8 +122,8 @@ pub(crate) fn without_response(effect: Effect, failure: Failure) -> PaymentError
     }
 }
 
-/// The outcome where a response came: first whether it may be read as an answer, which does not depend on the operation, then what it
-/// says as an answer of this operation.
+/// The outcome of a response: first whether it may be read as an answer, which does not depend on the operation, then its meaning for this
+/// operation.
 pub(crate) fn with_response<O: Operation>(
     operation: &O,
     effect: &Effect,
@@ -137,20 +138,20 @@ pub(crate) fn with_response<O: Operation>(
         .map_err(|failed| exchange.with_numbers(failed, |payment| operation.enrich(payment, reader)))
 }
 
-/// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
+/// HTTP statuses about a request's form, which the gateway or a proxy returns before processing the request.
 const REJECTED_BEFORE_PROCESSING: [u16; 6] = [413, 414, 415, 421, 426, 431];
 
-/// What a response that is no answer means for the caller.
+/// The meaning of a response that is not an answer.
 enum Meaning {
     Unauthorized,
     NotTheGateway,
     Unavailable,
     Refused,
-    /// Nothing that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
+    /// Nothing trustworthy: an unknown outcome if money could move, else a response that cannot be understood.
     Indeterminate(String),
 }
 
-/// An HTTP status of success, but a body that is none.
+/// A success status with a body that is not an answer.
 fn unsuccessful(effect: &Effect, reader: &ResponseReader<'_>, problem: NotAnAnswer) -> Meaning {
     match effect {
         Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
@@ -159,60 +160,60 @@ fn unsuccessful(effect: &Effect, reader: &ResponseReader<'_>, problem: NotAnAnsw
     }
 }
 
-/// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
-/// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
+/// Any HTTP status except success. An error that does not come from the gateway itself may be from a proxy or a
+/// firewall after the gateway has acted, so it is trusted only for statuses that are returned before processing.
 fn unsuccessful_status(status: u16, effect: &Effect, reader: &ResponseReader<'_>) -> Meaning {
     let indeterminate = |problem: &str| Meaning::Indeterminate(format!("HTTP {status} {problem}"));
     let moves_money = matches!(effect, Effect::MovesMoney(_));
     let has_envelope = reader.has_envelope();
     match status {
         400..=499 if moves_money && has_indeterminate_code(reader) => {
-            indeterminate("does not tell whether the payment was made")
+            indeterminate("does not show whether the payment was made")
         }
-        // Such a code may be in it.
+        // The compressed body may contain such a code.
         400..=499 if moves_money && reader.compressed().is_some() && status != 429 => {
-            indeterminate("has a compressed body, so it does not tell whether the payment was made")
+            indeterminate("has a compressed body, so it does not show whether the payment was made")
         }
         401 => Meaning::Unauthorized,
         403 if has_envelope => Meaning::Unauthorized,
         404 | 405 | 407 if !has_envelope => Meaning::NotTheGateway,
-        408 | 409 if moves_money => indeterminate("does not tell whether the payment was made"),
+        408 | 409 if moves_money => indeterminate("does not show whether the payment was made"),
         429 => Meaning::Unavailable,
         408 | 409 => Meaning::Refused,
         _ if REJECTED_BEFORE_PROCESSING.contains(&status) => Meaning::Refused,
         400..=499 if has_envelope => Meaning::Refused,
         400..=499 => match effect {
             Effect::MovesMoney(_) => {
-                indeterminate("is not from the gateway, so it does not tell whether the payment was made")
+                indeterminate("is not from the gateway, so it does not show whether the payment was made")
             }
             Effect::Creates => Meaning::Refused,
             Effect::Queries => Meaning::Unavailable,
         },
-        500.. if moves_money => indeterminate("does not tell whether the payment was made"),
+        500.. if moves_money => indeterminate("does not show whether the payment was made"),
         500.. => Meaning::Unavailable,
         300..=399 => indeterminate("is a redirect, which is never followed"),
         _ => indeterminate("is not a final response"),
     }
 }
 
-/// A code by which the gateway itself leaves open whether there is a payment.
+/// Whether the code means that a payment may exist.
 fn has_indeterminate_code(reader: &ResponseReader<'_>) -> bool {
     reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
-/// Only statuses that say that something is not there, or cannot be requested like this. A conflict, a proxy's demand or a refusal
-/// of the request's form (405, 407, 409, 414 and the like) is no answer to what was requested, and many a proxy writes a code.
+/// Only statuses that mean that something does not exist, or that the request is invalid. A conflict, a proxy's demand or a rejection of
+/// the request's form (405, 407, 409, 414 and the like) does not answer the request, and many proxies send a code.
 fn is_definitive(meaning: &Meaning, status: u16, reader: &ResponseReader<'_>) -> bool {
     let says_no = matches!(status, 400 | 404 | 410 | 422) && matches!(meaning, Meaning::Refused);
     reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_indeterminate_code(reader)
 }
 
-/// A request with its response: whether it is an answer, and what the errors are made of.
+/// A request with its response: decides whether it is an answer, and builds the errors.
 struct Exchange<'a> {
     effect: &'a Effect,
     response: &'a Response,
     reader: &'a ResponseReader<'a>,
-    /// The fields by which the response is about another payment.
+    /// The fields that show that the response is about another payment.
     mismatches: Vec<&'static str>,
 }
 
@@ -221,8 +222,8 @@ impl<'a> Exchange<'a> {
         Self { effect, response, reader, mismatches: reader.mismatches(sent) }
     }
 
-    /// Whether it may be read as an answer: by its HTTP status, and where money could move by the payment that it is about.
-    /// Whatever it says of another payment, a refusal included, it says nothing of this one.
+    /// Whether it may be read as an answer: by its HTTP status, and, if money could move, by its payment. A response about another payment,
+    /// even a refusal, says nothing about this one.
     fn accepted(&self) -> Result<(), CallError> {
         if self.effect.moves_money() {
             self.is_of_this_payment()?;
@@ -241,7 +242,7 @@ impl<'a> Exchange<'a> {
         Err(self.failed(Meaning::Indeterminate(format!("the response is about another payment, by its {fields}"))))
     }
 
-    /// It has an HTTP status of success, and cannot be read as an answer.
+    /// The error for a success status with a body that is not an answer.
     fn unsuccessful(&self, problem: NotAnAnswer) -> CallError {
         self.failed(unsuccessful(self.effect, self.reader, problem))
     }
@@ -251,7 +252,8 @@ impl<'a> Exchange<'a> {
         CallError { error: self.error(meaning), is_definitive }
     }
 
-    /// What to query afterwards may know more numbers now. Those in a response about another payment would lead to that one.
+    /// Adds numbers from the response to the reference for later queries. A response about another payment is excluded, because its numbers
+    /// would lead to that payment.
     fn with_numbers(&self, mut failed: CallError, enrich: impl FnOnce(PaymentRef) -> PaymentRef) -> CallError {
         if self.mismatches.is_empty()
             && let PaymentError::OutcomeUnknown { payment, .. } = &mut failed.error

@@ -1,8 +1,8 @@
 //! Spans of `tracing`: one for each call, and a child for each HTTP request of it. Their names and fields are those of OpenTelemetry's
 //! conventions for HTTP clients, and are listed in `docs/telemetry.md`.
 //!
-//! A subscriber is the host's code, so spans are made, changed and closed on a thread of their own. The begin and the end of a span
-//! are handed over when they happen: a span's times are right except for how long that thread is behind.
+//! A subscriber is the host's code, so spans are made, changed and closed on a thread of their own. The begin and the end of a span are
+//! passed on when they happen, so a span's times are right except for that thread's delay.
 //!
 //! Numbers are `i64`: `tracing-opentelemetry` makes texts of unsigned ones.
 
@@ -23,7 +23,7 @@ use crate::pipeline::log::TELEMETRY;
 /// The target of the events with the metrics. Its own, so that they can be sent elsewhere than the log.
 const METRICS: &str = "kassa::metrics";
 
-/// Where requests go.
+/// The destination of requests.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) address: Arc<str>,
@@ -46,8 +46,8 @@ thread_local! {
 }
 
 impl Parent {
-    /// The span that the caller is in. Nothing where no subscriber wants the spans, or where it is behind by too many: what is made here
-    /// is dropped on its thread, and must not wait for it without end.
+    /// The caller's current span. `None` if no subscriber wants the spans, or if its thread is too far behind: what is created here is
+    /// dropped on that thread, and must not wait for it without limit.
     ///
     /// The subscriber is called for it on the caller's thread, before the request is checked.
     pub(crate) fn here() -> Option<Arc<Self>> {
@@ -65,14 +65,14 @@ impl Parent {
         Some(Arc::new(Self(Some((dispatch, span)))))
     }
 
-    /// Runs something for the caller that this is of, on another thread.
+    /// Runs something for this caller on another thread.
     pub(crate) fn run<T>(parent: Option<Arc<Self>>, work: impl FnOnce() -> T) -> T {
         let _before = Before(PARENT.replace(parent));
         work()
     }
 }
 
-/// Cleanup (RAII guard), also where the work panics.
+/// Cleanup (RAII guard), also if the work panics.
 struct Before(Option<Arc<Parent>>);
 
 impl Drop for Before {
@@ -81,7 +81,7 @@ impl Drop for Before {
     }
 }
 
-/// To drop a span is to call its subscriber.
+/// Dropping a span calls its subscriber.
 impl Drop for Parent {
     fn drop(&mut self) {
         if let Some(parent) = self.0.take() {
@@ -90,7 +90,7 @@ impl Drop for Parent {
     }
 }
 
-/// A span of the telemetry thread: nothing before it was made there, or where the subscriber panicked.
+/// A span of the telemetry thread: empty before it is created there, or if the subscriber panicked.
 type Slot = Arc<OnceLock<Span>>;
 
 /// The spans of one call.
@@ -98,12 +98,12 @@ pub(crate) struct CallSpans {
     operation: &'static str,
     parent: Option<Arc<Parent>>,
     call: Slot,
-    /// The last one that has begun, and its metric's attributes.
+    /// The last attempt that has begun, and its metric's attributes.
     attempt: Option<(Slot, Method, Server)>,
 }
 
 impl CallSpans {
-    /// Nothing where too much is waiting for the subscriber: the end of what begins is always handed over.
+    /// `None` if too many jobs wait for the subscriber: the end of a begun span is always passed on.
     pub(crate) fn begin(operation: &'static str) -> Option<Self> {
         let spans = Self { operation, parent: Some(Parent::here()?), call: Slot::default(), attempt: None };
         let call = spans.call.clone();
@@ -205,7 +205,7 @@ impl CallSpans {
         });
     }
 
-    /// Runs something on the telemetry thread, with the caller's subscriber and the id of its span. False where there is no room for it.
+    /// Runs something on the telemetry thread, with the caller's subscriber and the id of its span. False if the queue has no room.
     fn later(&self, for_certain: bool, job: impl FnOnce(Option<tracing::Id>) + Send + 'static) -> bool {
         let parent = self.parent.clone();
         let job = move || match parent.as_deref() {

@@ -1,7 +1,7 @@
 //! Telemetry: records each call with its attempts, for observers in other languages and for subscribers of `tracing`.
 //!
-//! No code of the host runs on a call's way: a record is handed over when its call has ended, and spans live on a thread of their own
-//! (`pipeline::spans`). Where nobody observes, a call reads two static values for it, and that is all (`docs/telemetry.md`).
+//! No code of the host runs during a call: a record is passed on when its call has ended, and spans live on their own thread
+//! (`pipeline::spans`). Without observers, a call only reads two static values (`docs/telemetry.md`).
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -23,18 +23,18 @@ use crate::{
     transport::{Failure, Request, Transport},
 };
 
-/// A call that has ended, with all its attempts. It has neither secrets nor bodies in it.
+/// A call that has ended, with all its attempts. It contains neither secrets nor bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
 pub struct CompletedCall {
-    /// What was called, as the log names it: the name of the gateway's endpoint.
+    /// The operation, as in the log: the name of the gateway's endpoint.
     pub operation: String,
-    /// The order number, where the log has one.
+    /// The order number, if the log has one.
     pub order_number: Option<String>,
-    /// How it ended, in one word of the table in `docs/telemetry.md`.
+    /// The outcome: one word of the table in `docs/telemetry.md`.
     pub outcome: String,
-    /// The kind of the error; absent where the gateway gave an answer, also where it said no.
+    /// The kind of the error; absent if the gateway answered, also with a refusal.
     pub error_type: Option<String>,
     /// The HTTP method of its requests.
     pub method: String,
@@ -48,7 +48,7 @@ pub struct CompletedCall {
     pub started_at: SystemTime,
     /// How long it took.
     pub duration: Duration,
-    /// Each request that was sent, or tried, for it.
+    /// Each request that was sent or attempted for it.
     pub attempts: Vec<CallAttempt>,
 }
 
@@ -60,16 +60,16 @@ pub struct CallAttempt {
     pub started_at: SystemTime,
     /// How long it took.
     pub duration: Duration,
-    /// The HTTP status of its response; absent where none came.
+    /// The HTTP status of its response, if any.
     pub http_status: Option<u16>,
-    /// Why it failed: an HTTP status from 400 on, or why no response came.
+    /// Why it failed: an HTTP status from 400 on, or why no response arrived.
     pub error_type: Option<String>,
 }
 
 /// Takes a call that has ended. It must return at once.
 pub(crate) type OnCompleted = Box<dyn FnOnce(CompletedCall) + Send + Sync>;
 
-/// Finds who observes the call of a number. There is one such function; the first that is set stays.
+/// Finds the observer of a call by the call's number. There is only one such function; the first one stays.
 static FIND_OBSERVER: OnceLock<fn(call: u64) -> Option<OnCompleted>> = OnceLock::new();
 
 /// Sets the function that finds the observer of a call.
@@ -78,7 +78,7 @@ pub(crate) fn observe_by(find: fn(call: u64) -> Option<OnCompleted>) {
     FIND_OBSERVER.get_or_init(|| find);
 }
 
-/// What is done for a call on another thread belongs to it: its number, and its caller's span.
+/// The context of a call for work on another thread: its number, and its caller's span.
 #[derive(Clone)]
 pub(crate) struct CallContext {
     number: u64,
@@ -102,7 +102,7 @@ impl CallEnd {
         Self { outcome, error_type: None }
     }
 
-    /// A refusal is an answer of the gateway, and no error of the call.
+    /// A refusal is an answer of the gateway, and not an error of the call.
     pub(crate) fn failed(error: &PaymentError) -> Self {
         let outcome = match error {
             PaymentError::Invalid { .. } => "invalid",
@@ -128,7 +128,7 @@ pub(crate) struct Recording {
     started: Instant,
     transport: Arc<dyn Transport>,
     state: Mutex<State>,
-    // Last: the call is under way until its record was handed over.
+    // The last field: the call is in flight until its record was passed on.
     _caller: Caller,
 }
 
@@ -148,7 +148,7 @@ struct Attempt {
 }
 
 impl Recording {
-    /// Begins the record of a call; nothing where nobody observes.
+    /// Begins the record of a call; `None` without observers.
     pub(crate) fn begin(
         endpoint: &'static Endpoint,
         server: &Server,
@@ -172,7 +172,7 @@ impl Recording {
         }))
     }
 
-    /// The number by which logs name the payment, once it was checked.
+    /// Sets the number of the payment in logs, once it was checked.
     pub(crate) fn is_about(&self, order: &Arc<str>) {
         let mut state = self.state();
         state.order = Some(order.clone());
@@ -229,7 +229,7 @@ impl Recording {
             started_at: self.started_at + (attempt.started - self.started),
             duration: attempt.duration.unwrap_or_else(|| now - attempt.started),
             http_status: attempt.http_status,
-            // Without an end it was dropped with its call.
+            // An attempt without an end was dropped with its call.
             error_type: attempt.error_type.or_else(|| attempt.duration.is_none().then(|| CANCELLED.to_owned())),
         });
         CompletedCall {

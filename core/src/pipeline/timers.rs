@@ -66,7 +66,7 @@ impl Timers {
         }
     }
 
-    /// Takes the entries whose moment has come, and the moment of the next one. Without one, nobody drives the list any more.
+    /// Takes the entries whose moment has come, and the moment of the next one. Without one, the list has no driver any more.
     fn take_due(&self, now: Instant) -> (Vec<Weak<dyn Due>>, Option<Instant>) {
         let mut list = self.list();
         let mut due = Vec::new();

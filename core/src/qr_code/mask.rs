@@ -1,5 +1,5 @@
-//! Mask pattern of a QR code. The standard (ISO/IEC 18004) has all eight tried, and the one with the lowest penalty
-//! taken, as it confuses scanners least; here the penalties of whole rows are counted at once, as bits.
+//! Mask pattern of a QR code. The standard (ISO/IEC 18004) selects the one of eight with the lowest penalty, which
+//! confuses scanners least. Here the penalties of whole rows are counted at once, as bits.
 
 use qrcode::{
     canvas::{Canvas, MaskPattern, Module},
@@ -43,7 +43,7 @@ impl Line {
         self.0[at / 128] |= 1 << (at % 128);
     }
 
-    /// The first so many modules.
+    /// The first `count` modules.
     fn first(count: usize) -> Self {
         let part = |count: usize| if count >= 128 { u128::MAX } else { (1 << count) - 1 };
         Self([part(count), part(count.saturating_sub(128))])
@@ -75,7 +75,7 @@ impl Line {
 /// A code before it is masked.
 struct Square {
     rows: Vec<Line>,
-    /// Where a mask applies.
+    /// The modules to which a mask applies.
     data: Vec<Line>,
 }
 
@@ -85,7 +85,7 @@ impl Square {
         let mut square = Self { rows: none.clone(), data: none };
         for (y, (row, data)) in square.rows.iter_mut().zip(&mut square.data).enumerate() {
             for x in 0..width {
-                // A code is 177 modules wide at the most.
+                // A code is at most 177 modules wide.
                 match canvas.get(x as i16, y as i16) {
                     Module::Masked(Color::Light) => {}
                     Module::Masked(Color::Dark) => row.set(x),
@@ -107,7 +107,7 @@ impl Square {
     }
 }
 
-/// What a mask inverts in one row, from its first columns.
+/// The modules that a mask inverts in one row, computed from its first columns.
 fn pattern_row(width: usize, inverts: impl Fn(usize) -> bool) -> Line {
     let mut row = Line::default();
     for first in (0..PERIOD).filter(|x| inverts(*x)) {
@@ -125,7 +125,8 @@ fn penalty(rows: &[Line]) -> u32 {
 }
 
 /// Penalty for runs: 3 for five modules of one colour in a row, and 1 for each beyond the fifth. `fives` are the places
-/// where five of them begin. A run of n modules has n - 4 such places, and only the last has no other one after it.
+/// where five of them begin. A run of n modules has n - 4 such places, and only the last is not followed by another
+/// one.
 fn of_runs(fives: Line, after: Line) -> u32 {
     fives.count() + 2 * fives.and(after.not()).count()
 }
@@ -153,7 +154,7 @@ fn same_as_next(row: Line, width: usize) -> Line {
     row.xor(row.from(1)).not().and(Line::first(width - 1))
 }
 
-/// Penalty for what looks like a finder pattern, with four light modules before or after it: 40 for each.
+/// Penalty for a pattern like a finder pattern, with four light modules before or after it: 40 for each.
 fn finder_likes_in(row: Line, width: usize) -> u32 {
     let light = row.not().and(Line::first(width));
     let finder = row.and(light.from(1)).and(row.from(2)).and(row.from(3)).and(row.from(4)).and(light.from(5));

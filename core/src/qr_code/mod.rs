@@ -18,7 +18,7 @@ use crate::{error::PaymentError, violation::Rule};
 /// The quiet zone: the light border that the standard requires, in modules.
 const QUIET_ZONE: usize = 4;
 
-/// The side of a picture unless another is requested, in pixels: that of the gateway's own.
+/// The default side of a picture in pixels: the same as the gateway's own picture.
 pub const QR_PNG_SIDE: u32 = 400;
 
 /// Limit on a picture's size: a larger one is of no use, and costs memory.
@@ -68,7 +68,7 @@ impl QrCode {
     /// Encodes a text.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the text is empty or too long for a code of this level.
+    /// [`PaymentError::Invalid`] if the text is empty or too long for a code of this level.
     pub fn encode(text: &str, level: QrLevel) -> Result<Self, PaymentError> {
         if text.is_empty() {
             return Err(PaymentError::invalid("text", Rule::Required, None, "must be given"));
@@ -90,16 +90,16 @@ impl QrCode {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl QrCode {
-    /// The code as rows of modules, true where dark, without the light border around it.
+    /// The code as rows of modules, true for dark, without the light border around it.
     pub fn modules(&self) -> Vec<Vec<bool>> {
         self.modules.chunks(self.width).map(|row| row.iter().map(|color| *color == Color::Dark).collect()).collect()
     }
 
     /// A black and white PNG of `px` by `px` pixels. Every module is the same whole number of pixels wide, and the code
-    /// stands in the middle of white that is at least four modules wide, so that scanners read it.
+    /// is centered in a white border of at least four modules, so that scanners read it.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where `px` is too small for the code, or larger than 10,000.
+    /// [`PaymentError::Invalid`] if `px` is too small for the code, or larger than 10,000.
     pub fn png(&self, px: u32) -> Result<Vec<u8>, PaymentError> {
         let side = self.width + 2 * QUIET_ZONE;
         let pixels = px as usize;
@@ -121,7 +121,7 @@ impl QrCode {
         self.renderer::<svg::Color<'_>>().build()
     }
 
-    /// The code in half-block characters for a terminal with light letters on dark ground, border included.
+    /// The code in half-block characters for a terminal with light text on a dark background, border included.
     pub fn text(&self) -> String {
         self.renderer::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
     }

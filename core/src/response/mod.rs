@@ -1,5 +1,4 @@
-//! A response of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
-//! (redaction).
+//! A response of the gateway: the raw response, reading it through a dialect, and masking its secrets for the caller (redaction).
 
 pub(crate) mod page;
 pub(crate) mod reader;
@@ -19,23 +18,23 @@ pub(crate) struct Response {
     pub(crate) http_status: u16,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: SecretBytes,
-    /// The body was longer than a response may be; what is here is only its beginning.
+    /// The body was longer than the limit; only its beginning is here.
     pub(crate) over_limit: bool,
-    /// How the body is compressed, where the response says that it is.
+    /// The compression of the body, if the response declares one.
     pub(crate) coding: Option<&'static str>,
 }
 
 impl Response {
-    /// A response with a success status, of which only the body is at hand.
+    /// A response with a success status and only a body.
     pub(crate) fn of_body(text: &str) -> Self {
         let mut body = SecretBytes::with_capacity(text.len());
         body.append(text.as_bytes());
         Self { http_status: 200, retry_after: None, body, over_limit: text.len() > MOST_BYTES, coding: None }
     }
 
-    /// Borrowed where it is UTF-8.
+    /// The text, borrowed if it is UTF-8.
     pub(crate) fn text(&self) -> Cow<'_, str> {
-        // The check alone is the faster one.
+        // A check alone is faster.
         let body = self.body.as_ref();
         str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::from)
     }

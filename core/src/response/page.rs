@@ -1,4 +1,4 @@
-//! Pages for the payer in a response: whether one may be opened, and whether its address has a secret in it, as servers log it.
+//! Pages for the payer in a response: whether one may be opened, and whether its URL contains a secret, because servers log URLs.
 
 use url::{Url, form_urlencoded};
 
@@ -11,18 +11,18 @@ use crate::{
     },
 };
 
-/// How deep a page is looked for inside a parameter of another one, such as the page to return to.
+/// How many levels of URLs inside parameters of other URLs are searched, such as the page to return to.
 const DEEPEST: usize = 3;
 
 impl Redactor {
-    /// True where no secret stands in the address of a page.
+    /// True if the URL of a page contains no secret.
     ///
     /// A payment whose page is not opened is lost, and a merchant with an unlucky password would lose all of them. So
-    /// only what cannot be there by chance counts (`docs/outcomes.md#secrets-in-responses`):
+    /// only secrets that cannot be there by chance count (`docs/outcomes.md#secrets-in-responses`):
     ///
     /// - the card number and the token of HTTP Basic, anywhere;
     /// - the CVC or the one-time password as the whole value of a parameter that is not named as an amount;
-    /// - the password as a whole value, where it is no ordinary word or the parameter is named as a password is;
+    /// - the password as a whole value, if it is not an ordinary word or the parameter is named like a password;
     /// - the password before the host.
     ///
     /// Segments of the path and labels of the host are the gateway's own words, such as `3ds`.
@@ -57,9 +57,9 @@ fn names_a_password(name: &str) -> bool {
 
 // Validation of pages for the payer: an address from a response is checked before the payer opens it.
 
-/// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because what the payer enters
-/// on another page could be read on its way; and no secret in the address, because servers log addresses. What counts as
-/// one there: `docs/outcomes.md#secrets-in-responses`.
+/// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because others could read what
+/// the payer enters on a page without TLS; and no secret in the URL, because servers log URLs. For what counts as a
+/// secret there see `docs/outcomes.md#secrets-in-responses`.
 pub(crate) fn payer_page(name: &str, text: &str, response: &ResponseReader<'_>) -> Result<Url, NotAnAnswer> {
     let page = Url::parse(text).ok().filter(is_https_or_loopback);
     let page = page.ok_or_else(|| NotAnAnswer::because(format!("the response's {name} is not an https URL")))?;
@@ -70,7 +70,7 @@ pub(crate) fn payer_page(name: &str, text: &str, response: &ResponseReader<'_>) 
     }
 }
 
-/// Deserialization (serde): a page that would not have been taken from a response is not read either.
+/// Deserialization (serde): a page that would be rejected in a response is rejected here, too.
 #[cfg(feature = "serde")]
 pub(crate) fn read_payer_page<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     use serde::{Deserialize as _, de::Error as _};

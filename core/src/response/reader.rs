@@ -1,4 +1,4 @@
-//! Parsing of responses: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
+//! Parsing of responses: finds fields by a dialect's JSON pointers, and masks text for the caller.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Why a response with a success status gives no answer.
+/// Why a response with a success status is not an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnAnswer {
     pub(crate) detail: String,
@@ -35,24 +35,23 @@ impl NotAnAnswer {
 /// A status report, with facts that only the original response has.
 pub(crate) struct ParsedStatus {
     pub(crate) report: StatusReport,
-    /// True where the response has an amount that could not be read exactly.
+    /// True if the response has an amount that could not be read exactly.
     pub(crate) has_unreadable_amount: bool,
-    /// Whether a number in it must be one of the payment's, else it is about another payment.
+    /// Whether a number in it must be one of the payment's; otherwise the report is about another payment.
     pub(crate) compares_numbers: bool,
 }
 
-/// What a request said of its payment, by which a response to another request is noticed: that of a cache or of a mixed-up
-/// connection.
+/// The values of a request that reveal a response to another request, such as from a cache or a mixed-up connection.
 #[derive(Default, PartialEq)]
 pub(crate) struct Sent<'a> {
-    /// The numbers that the payment may go by; none where the request had no number.
+    /// The numbers that the payment may have; empty if the request had no number.
     pub(crate) order_numbers: Vec<Cow<'a, str>>,
-    /// The amount, in each unit in which the response may have it; none if the request had none.
+    /// The amount, in each unit in which the response may have it; empty if the request had none.
     pub(crate) amounts: Vec<Decimal>,
     pub(crate) currency: Option<&'a str>,
 }
 
-/// Reads one response. Typed values are read from the response as it came; what is handed on as text is masked.
+/// Reads one response. Typed values are read from the raw response; text for the caller is masked.
 pub(crate) struct ResponseReader<'a> {
     response: &'a Response,
     text: &'a str,
@@ -87,7 +86,7 @@ impl<'a> ResponseReader<'a> {
         self.dialect
     }
 
-    /// The bytes of a response that is not JSON, where all of them came.
+    /// The bytes of a response that is not JSON, if they are complete.
     pub(crate) fn bytes(&self) -> Result<&[u8], NotAnAnswer> {
         if self.response.over_limit {
             return Err(NotAnAnswer::because("the response is longer than 1 MiB"));
@@ -95,7 +94,7 @@ impl<'a> ResponseReader<'a> {
         Ok(self.response.body.as_ref())
     }
 
-    /// Why nothing can be read, where that is because the body is compressed.
+    /// The error for a compressed body, which cannot be read.
     pub(crate) fn compressed(&self) -> Option<NotAnAnswer> {
         self.document.as_ref().err().and_then(|_| compressed(self.response)).map(|why| unreadable(&why))
     }
@@ -113,19 +112,18 @@ impl<'a> ResponseReader<'a> {
         }
     }
 
-    /// The code, to be handed on: a card number in it is masked, but three digits that happen to equal the CVC stay a
-    /// code.
+    /// The code, for the caller: a card number in it is masked, but three digits that happen to equal the CVC are kept.
     pub(crate) fn code(&self) -> Option<String> {
         let code = self.find(ResponseField::Code)?;
         Some(if self.has_no_secret { code.into_owned() } else { self.redactor.code(&code).into_owned() })
     }
 
-    /// The gateway's own words, masked.
+    /// The gateway's message, masked.
     pub(crate) fn reason(&self) -> Option<String> {
         self.shown(ResponseField::Reason)
     }
 
-    /// A text to be shown, masked. A currency is a code, too: the number 417 of the som is no CVC.
+    /// A text to show, masked. A currency is a code, too: the number 417 of the som is not a CVC.
     pub(crate) fn shown(&self, field: ResponseField) -> Option<String> {
         let text = self.find(field)?;
         if self.has_no_secret {
@@ -136,7 +134,7 @@ impl<'a> ResponseReader<'a> {
         Some(shown.into_owned())
     }
 
-    /// An identifier, to be sent again or stored. Masked it would be another one, so one with a secret in it counts as
+    /// An identifier to send again or store. Masking would change it, so an identifier that contains a secret counts as
     /// absent.
     pub(crate) fn identifier(&self, field: ResponseField) -> Option<String> {
         self.identifier_at(self.endpoint.pointers(field))
@@ -146,7 +144,7 @@ impl<'a> ResponseReader<'a> {
         self.find_at(pointers).find(|text| self.is_clean(text)).map(Cow::into_owned)
     }
 
-    /// An identifier that is sent again in the JSON type it came in: a text in quotes, or a number.
+    /// An identifier that is sent again in its original JSON type: a quoted string, or a number.
     pub(crate) fn json_identifier_at<'p>(&self, mut pointers: impl Iterator<Item = &'p str>) -> Option<String> {
         pointers.find_map(|pointer| {
             let value = self.at(pointer)?;
@@ -165,18 +163,18 @@ impl<'a> ResponseReader<'a> {
         self.find(ResponseField::Code).is_some_and(|code| self.endpoint.lists(list, &code))
     }
 
-    /// True where an address holds no secret, and may be opened.
+    /// True if a URL contains no secret, and may be opened.
     pub(crate) fn is_clean_page(&self, page: &Url) -> bool {
         self.redactor.is_clean_page(page)
     }
 
-    /// True where the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
-    /// server before it. A message alone is no proof: many web servers answer with one.
+    /// True if the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
+    /// server in front of it. A message alone proves nothing: many web servers send one.
     pub(crate) fn has_envelope(&self) -> bool {
         self.object().is_ok() && self.find(ResponseField::Code).is_some()
     }
 
-    /// A JSON object whose code the dialect takes for a success.
+    /// Checks that the body is a JSON object with a code that the dialect counts as success.
     pub(crate) fn accepted(&self) -> Result<(), NotAnAnswer> {
         self.object()?;
         if self.endpoint.is_success(self.find(ResponseField::Code).as_deref()) {
@@ -207,7 +205,7 @@ impl<'a> ResponseReader<'a> {
         self.find_all(field).next()
     }
 
-    /// Where a field is looked for.
+    /// The pointers of a field.
     pub(crate) fn pointers(&self, field: ResponseField) -> impl Iterator<Item = &'a str> {
         self.endpoint.pointers(field)
     }
@@ -234,7 +232,7 @@ impl<'a> ResponseReader<'a> {
     }
 
     pub(crate) fn decimal(&self, field: ResponseField) -> Option<Decimal> {
-        // A card number in its place is no amount.
+        // A card number in its place is not an amount.
         let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, Place::Address);
         let text = self.find(field).filter(|text| is_amount(text))?;
         read_amount(&text)
@@ -245,15 +243,15 @@ impl<'a> ResponseReader<'a> {
         self.find(field)?.parse().ok().map(Duration::from_secs)
     }
 
-    /// True where a field is there, but as something else than a text or a number.
+    /// True if a field is present, but neither a string nor a number.
     pub(crate) fn is_of_another_kind(&self, field: ResponseField) -> bool {
         let found = |pointer: &str| self.at(pointer).filter(|value| !value.is_null());
         let mut values = self.endpoint.pointers(field).filter_map(found);
         values.any(|value| value.text().is_none())
     }
 
-    /// The fields in which a response contradicts what was sent, as the interface spells them. What a response does not name,
-    /// or what cannot be read, contradicts nothing.
+    /// The fields in which a response contradicts the request, as the interface spells them. An absent or unreadable field is not a
+    /// mismatch.
     pub(crate) fn mismatches(&self, sent: &Sent<'_>) -> Vec<&'static str> {
         if *sent == Sent::default() {
             return Vec::new();
@@ -272,7 +270,7 @@ impl<'a> ResponseReader<'a> {
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
 
-    /// The answer of every query. Without a status word, a response is none.
+    /// The answer of every query. A response without a status word is not an answer.
     pub(crate) fn status_report(&self) -> Result<ParsedStatus, NotAnAnswer> {
         self.accepted()?;
         let word =
@@ -295,7 +293,7 @@ impl<'a> ResponseReader<'a> {
         Ok(ParsedStatus { report, has_unreadable_amount, compares_numbers: !self.endpoint.any_number() })
     }
 
-    /// True where a field is there, whatever it holds.
+    /// True if a field is present, whatever its value.
     fn has_something(&self, field: ResponseField) -> bool {
         let given = |pointer: &str| self.at(pointer).filter(|value| !value.is_null() && !value.is_blank());
         self.endpoint.pointers(field).any(|pointer| given(pointer).is_some())
@@ -306,19 +304,18 @@ fn unreadable(problem: &str) -> NotAnAnswer {
     NotAnAnswer::because(format!("the response is not readable: {problem}"))
 }
 
-/// Why a compressed body is not read. Some gateways say that they compress, and do not: what can be read is read.
+/// Why a compressed body is not read. Some gateways declare compression without compressing: a readable body is read.
 fn compressed(response: &Response) -> Option<String> {
     let coding = response.coding.filter(|_| !response.body.as_ref().is_empty())?;
     Some(format!(
-        "it is compressed ({coding}), which Kassa does not ask for and cannot read: switch it off on the way to it"
+        "it is compressed ({coding}), which Kassa does not request and cannot read: disable compression in the proxy"
     ))
 }
 
 /// How pages in HTML and the like begin.
 const PAGES: [&str; 5] = ["html", "!doctype", "head", "body", "?xml"];
 
-/// Why a text is no JSON, as a hint to what answered. Redaction: nothing of it is quoted but a tag that many
-/// pages begin with.
+/// Why a text is not JSON, as a hint about its sender. Redaction: only a tag that many pages begin with is quoted.
 fn why_not_json(text: &str, problem: String) -> String {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.is_empty() {
@@ -330,10 +327,10 @@ fn why_not_json(text: &str, problem: String) -> String {
         Some(name) => format!("<{name}>"),
         None => "a tag".to_owned(),
     };
-    format!("it is not JSON, as it begins with {shown}: check base_url (KASSA_URL) and what stands on the way to it")
+    format!("it begins with {shown} and is not JSON: check base_url (KASSA_URL), and any proxy in between")
 }
 
-/// Whether a reported value is none of those that were sent.
+/// Whether a reported value is not one of those that were sent.
 fn differs<S, T: Copy>(sent: &[S], reported: Option<T>, is_same: impl Fn(&S, T) -> bool) -> bool {
     reported.is_some_and(|reported| !sent.is_empty() && !sent.iter().any(|sent| is_same(sent, reported)))
 }

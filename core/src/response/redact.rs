@@ -1,4 +1,4 @@
-//! Redaction (masking): hides what was secret in a request wherever the gateway echoes it.
+//! Redaction (masking): hides a request's secrets wherever the gateway echoes them.
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
@@ -12,31 +12,30 @@ use crate::{
 
 const MASK: &str = "***";
 
-/// A password shorter than this could be a part of an ordinary word, so it is only masked as a word of its own.
+/// A password shorter than this could be a part of an ordinary word, so it is only masked as a whole word.
 const LONG_PASSWORD: usize = 8;
 
-/// The secrets that must not come back out of a response.
+/// The secrets that must not appear in the output of a response.
 ///
-/// - The card number (PAN) is masked wherever its digits stand in a row, whatever separates them; so are a long
+/// - The card number (PAN) is masked wherever its digits follow each other, whatever separates them; so are a long
 ///   password and the token of HTTP Basic, also inside words.
-/// - The CVC, the one-time password and the password are masked where they are a whole value or a word of a text,
-///   between characters that are no letters and no digits. Inside a word or a number they stay, because three digits
+/// - The CVC, the one-time password and the password are masked if they are a whole value or a word of a text, between
+///   characters that are neither letters nor digits. Inside a word or a number they are kept, because three digits
 ///   occur in many amounts.
-/// - All of them are found as they are, and percent-encoded, escaped as in JSON, or as character references of HTML.
-/// - A JSON number is compared by its value, whatever member it is of, save in members that are named as an amount or a
-///   sum: those are numbers of their own, and a mask in the place of a known amount would reveal the CVC.
-/// - The name of a JSON member is no value: a password that could be such a name is not masked there, or the response could
-///   not be read any more.
+/// - All of them are found in plain form, percent-encoded, escaped as in JSON, or as HTML character references.
+/// - A JSON number is compared by its value, in any member except members that are named like an amount or a sum: those
+///   are amounts, and a mask in the place of a known amount would reveal the CVC.
+/// - The name of a JSON member is not a value: a password that could be such a name is not masked there, or the response would become
+///   unreadable.
 ///
-/// Typed values are read from the response as it came, so masking changes none of them. It takes time in proportion to the
-/// response's length.
+/// Typed values are read from the raw response, so masking changes none of them. It takes time in proportion to the response's length.
 pub(crate) struct Redactor {
     pan: Option<Secret>,
     one_time: Vec<Secret>,
     credentials: Arc<HiddenCredentials>,
 }
 
-/// What every request of a gateway has in its header.
+/// The credentials in the header of every request of a gateway.
 pub(crate) struct HiddenCredentials {
     /// The password, also as HTML forms send it.
     passwords: Vec<Secret>,
@@ -50,28 +49,28 @@ impl HiddenCredentials {
         Self { passwords: [password].into_iter().chain(as_form).collect(), token }
     }
 
-    /// For a response to no request: there is nothing to hide.
+    /// For a response without a request: there is nothing to hide.
     pub(crate) fn none() -> Self {
         Self { passwords: Vec::new(), token: Secret::new("") }
     }
 }
 
-/// What a text is, and so what counts as a secret in it.
+/// The kind of a text, which determines what counts as a secret in it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
-    /// What people read, and every value of JSON.
+    /// Text for people, and every JSON value.
     Text,
     /// A code or a number, whose digits may be those of a CVC by chance.
     Code,
     /// The name of a JSON member.
     Name,
-    /// Handed on as it is, or not at all.
+    /// Returned unchanged, or not at all.
     Identifier,
-    /// The same, with words of the gateway's in it.
+    /// Returned unchanged, or not at all, and may contain the gateway's own words.
     Address,
 }
 
-/// Where a secret stands in a text, and whether it is the card number.
+/// The position of a secret in a text, and whether it is the card number.
 struct Found {
     place: Range<usize>,
     is_pan: bool,
@@ -86,17 +85,17 @@ impl Redactor {
         self.pan = Some(pan);
     }
 
-    /// A CVC or a one-time password.
+    /// Adds a CVC or a one-time password.
     pub(crate) fn hide_value(&mut self, value: Secret) {
         self.one_time.push(value);
     }
 
-    /// A whole body, JSON or not. What is not secret stays as it came, digit for digit.
+    /// Masks a whole body, JSON or not. The rest is unchanged, digit for digit.
     pub(crate) fn body(&self, body: &str) -> String {
         if is_json(body) { self.json_body(body) } else { self.other_body(body) }
     }
 
-    /// The same of an object or an array, which is not validated once more.
+    /// Masks an object or an array, which is not validated again.
     pub(crate) fn json_body(&self, body: &str) -> String {
         if self.is_whole_value(body.trim()) { MASK.to_owned() } else { self.across_tokens(self.json(body)) }
     }
@@ -105,35 +104,34 @@ impl Redactor {
         if self.is_whole_value(body.trim()) { MASK.to_owned() } else { self.masked(body, Place::Text).into_owned() }
     }
 
-    /// A text that was read out of a response.
+    /// Masks a text from a response.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_whole_value(text.trim()) { MASK.into() } else { self.masked(text, Place::Text) }
     }
 
-    /// A code: three digits that happen to equal the CVC stay a code.
+    /// Masks a code: three digits that happen to equal the CVC are kept.
     pub(crate) fn code<'a>(&self, code: &'a str) -> Cow<'a, str> {
         self.masked(code, Place::Code)
     }
 
-    /// True where a text may serve as an identifier or stand in a QR code, which a mask would make another one. It may
-    /// not hold the card number, the token of HTTP Basic or a password that is no ordinary word, nor be a one-time
-    /// secret as a whole. Other words and digits may be there by chance.
+    /// True if a text may be an identifier or part of a QR code, which a mask would change. It must not contain the
+    /// card number, the token of HTTP Basic or a password that is not an ordinary word, nor be a one-time secret as a
+    /// whole. Other words and digits may be there by chance.
     pub(crate) fn is_clean(&self, text: &str) -> bool {
         self.one_time().all(|secret| secret != text.trim()) && self.holds_none(text, Place::Identifier)
     }
 
-    /// True where a text holds no secret, as it is and decoded.
+    /// True if a text contains no secret, plain or decoded.
     pub(super) fn holds_none(&self, text: &str, place: Place) -> bool {
         let finds_none = |text: &str| self.find(text, place).is_empty();
         finds_none(text) && Decoded::of(text).is_none_or(|decoded| finds_none(decoded.text()))
     }
 
-    /// True where nothing in a response is to be masked, whatever its parts are: it has no codes to be decoded, and none of the
-    /// secrets stands in it. That is so of nearly every response to a query, and looking at each part of it for each secret
-    /// would be half of what reading it costs.
+    /// True if nothing in a response needs masking, whatever its parts are: it has no codes to decode, and contains none of the secrets.
+    /// This holds for nearly every response to a query, and searching each part for each secret would be half the cost of reading it.
     ///
-    /// False may mean anything: where a card or a one-time secret is known, or a password that numbers could be equal to,
-    /// parts are always looked at.
+    /// False decides nothing: if a card or a one-time secret is known, or a password that could equal a number, the parts are always
+    /// searched.
     pub(super) fn finds_nothing_in(&self, response: &str) -> bool {
         let is_in_no_form =
             |secret: &str| secret.is_empty() || (read_amount(secret).is_none() && !response.contains(secret));
@@ -151,7 +149,7 @@ impl Redactor {
         self.credentials.passwords.iter().map(Secret::expose)
     }
 
-    /// The members and items of a JSON document, each masked for itself.
+    /// Masks the members and items of a JSON document one by one.
     fn json(&self, body: &str) -> String {
         let mut masked = String::with_capacity(body.len());
         let mut name = "";
@@ -209,7 +207,7 @@ impl Redactor {
         }
     }
 
-    /// A card number whose groups are items of an array, in JSON where everything else is masked already.
+    /// Masks a card number whose groups are items of an array, in JSON with everything else already masked.
     fn across_tokens(&self, body: String) -> String {
         let Some(pan) = &self.pan else { return body };
         let places = of_card_number(&body, pan.expose());
@@ -236,7 +234,7 @@ impl Redactor {
         self.one_time().chain(self.passwords()).any(|value| !text.is_empty() && value == text)
     }
 
-    /// Searched as it is first, and decoded afterwards: what looks like a code may be none, as in `100%4111`.
+    /// Searched in plain form first, and decoded afterwards: a text like a code may not be one, as in `100%4111`.
     fn masked<'a>(&self, text: &'a str, place: Place) -> Cow<'a, str> {
         let masked = self.with_masks(text.into(), self.find(text, place));
         let Some(decoded) = Decoded::of(&masked) else { return masked };
@@ -258,14 +256,14 @@ impl Redactor {
         found
     }
 
-    /// What is a secret as a word.
+    /// The secrets that are found as whole words.
     fn words(&self, place: Place) -> impl Iterator<Item = &str> {
         let one_time = self.one_time().filter(move |_| matches!(place, Place::Text | Place::Name));
         // A long password is found inside words, and so as a word, too.
         one_time.chain(self.passwords().filter(move |password| place == Place::Text && !is_long(password)))
     }
 
-    /// What is a secret inside a word as well.
+    /// The secrets that are also found inside words.
     fn parts(&self, place: Place) -> impl Iterator<Item = &str> {
         let counts = move |password: &&str| match place {
             Place::Text | Place::Code => is_long(password),
@@ -305,25 +303,25 @@ fn is_long(secret: &str) -> bool {
     secret.chars().count() >= LONG_PASSWORD
 }
 
-/// True for a password that stands nowhere by chance. A short one, and one of letters alone, may be a word that the
-/// gateway uses in its own names and addresses: `token`, `checkout`, `pay-form`.
+/// True for a password that does not occur by chance. A short password, or one of only letters, may be a word in the
+/// gateway's own names and URLs: `token`, `checkout`, `pay-form`.
 pub(super) fn is_no_word(password: &str) -> bool {
     let is_of_words = |character: char| character.is_alphabetic() || matches!(character, '-' | '_' | '.');
     is_long(password) && !password.chars().all(is_of_words)
 }
 
-/// A name as programs have it, and no text that came into the place of one.
+/// Whether a name looks like a field name in a program, and not like arbitrary text.
 fn is_field_name(name: &str) -> bool {
     name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_' | '.' | '$'))
 }
 
-/// True for the name of a member or parameter whose number is money.
+/// True for the name of a member or parameter that contains an amount.
 pub(super) fn names_an_amount(name: &str) -> bool {
     let name = name.trim_matches('"').to_ascii_lowercase();
     name.contains("amount") || name.ends_with("sum")
 }
 
-/// The text of a JSON string literal; `None` where it is not one. Most have no escapes, and need no copy.
+/// The text of a JSON string literal; `None` if it is not one. Most have no escapes, and need no copy.
 fn unescaped(token: &str) -> Option<Cow<'_, str>> {
     let is_plain = |byte: u8| byte != b'\\' && byte != b'"' && byte >= b' ';
     match token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -332,7 +330,7 @@ fn unescaped(token: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// True for an object or an array. What only begins like one is searched as text.
+/// True for an object or an array. A text that only begins like one is searched as text.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()

@@ -1,14 +1,14 @@
-//! Search for secrets in a text, however it is encoded: card numbers whatever separates their digits, and words.
+//! Search for secrets in a text, in any encoding: card numbers with any separators, and words.
 
 use std::{collections::VecDeque, ops::Range};
 
 use zeroize::Zeroizing;
 
-/// Where a card number (PAN) stands: its digits in a row, with anything between them but letters and other digits.
+/// The places of a card number (PAN): its digits in order, with anything between them except letters and other digits.
 /// Payers, forms and error pages group them by spaces of any width, hyphens, dots, slashes, or invisible characters.
 pub(super) fn of_card_number(text: &str, number: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    // The last digits, each with its place: as many as the number has.
+    // The last digits, each with its place, as many as the number has.
     let mut last = VecDeque::with_capacity(number.len() + 1);
     for (place, character) in text.char_indices() {
         if !character.is_ascii_digit() {
@@ -29,10 +29,10 @@ pub(super) fn of_card_number(text: &str, number: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where a text stands as a word of its own, between characters that are no letters and no digits, or the ends.
+/// The places of a text as a whole word, between characters that are neither letters nor digits, or the ends.
 ///
-/// A number with a point and digits beside it is a part of a larger one: 737 is no word of 100.737 and 737.50. A comma
-/// parts numbers, because lists of values are written with it.
+/// A number next to a point and digits is a part of a larger one: 737 is not a word of 100.737 and 737.50. A comma
+/// separates numbers, because it is used in lists of values.
 pub(super) fn of_word<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
     let step = word.chars().next().map_or(1, char::len_utf8);
@@ -53,7 +53,7 @@ pub(super) fn of_word<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = 
     })
 }
 
-/// Whether a word goes on beyond one of its ends, given outwards.
+/// Whether a word continues beyond one of its ends; `beyond` iterates outwards.
 fn goes_on(end: Option<char>, mut beyond: impl Iterator<Item = char>, is_number: bool) -> bool {
     let is_alphanumeric = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
     match beyond.next() {
@@ -62,30 +62,30 @@ fn goes_on(end: Option<char>, mut beyond: impl Iterator<Item = char>, is_number:
     }
 }
 
-/// Where a text stands anywhere, inside words as well.
+/// The places of a text anywhere, also inside words.
 pub(super) fn of_text<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let places = can_hold(text, part).then(|| text.match_indices(part));
     places.into_iter().flatten().map(|(start, part)| start..start + part.len())
 }
 
-/// Most values are shorter than a password, and need no search to be prepared for.
+/// Most values are shorter than a password, and need no search.
 fn can_hold(text: &str, part: &str) -> bool {
     !part.is_empty() && text.len() >= part.len()
 }
 
 // Decoding, for searching only: percent-encoding, escapes of JSON and character references of HTML, as a reader of the text would decode
-// them, and where each character stands in the text as it came.
+// them, and the place of each character in the source text.
 
-/// What a code begins with.
+/// The characters that begin a code.
 const MARKS: [char; 3] = ['%', '\\', '&'];
 
-/// The longest character reference that is looked for, such as `&thetasym;`.
+/// The longest character reference that is recognized, such as `&thetasym;`.
 const LONGEST_REFERENCE: usize = 10;
 
 /// A text, decoded. It may hold a secret that the text hid, so it is wiped (zeroized).
 pub(super) struct Decoded {
     text: Zeroizing<String>,
-    /// Where a code or a stretch without codes begins, and behind them all the end.
+    /// The beginning of each code and each stretch without codes, and at last the end.
     stretches: Vec<Stretch>,
 }
 
@@ -95,10 +95,10 @@ struct Stretch {
 }
 
 impl Decoded {
-    /// `None` where there is nothing to decode, as in most texts. It takes time in proportion to the text's length.
+    /// `None` if there is nothing to decode, as in most texts. It takes time in proportion to the text's length.
     pub(super) fn of(source: &str) -> Option<Self> {
         let mut at = first_mark(source)?;
-        // Zeroization: no code is shorter than what it stands for, so the text never has to move to grow.
+        // Zeroization: no code is shorter than its decoded text, so the text never has to move to grow.
         let mut decoded = Self { text: Zeroizing::new(String::with_capacity(source.len())), stretches: Vec::new() };
         let mut plain_from = 0;
         while let Some(offset) = source[at..].find(MARKS) {
@@ -130,7 +130,7 @@ impl Decoded {
         &self.text
     }
 
-    /// Where a part of the decoded text, from one character to another, stands in the source.
+    /// The place in the source of a part of the decoded text.
     pub(super) fn in_source(&self, part: &Range<usize>) -> Range<usize> {
         self.place(part.start)..self.place(part.end)
     }
@@ -153,7 +153,7 @@ fn first_mark(text: &str) -> Option<usize> {
     text.bytes().position(|byte| MARKS.contains(&char::from(byte)))
 }
 
-/// The character that a text begins with in code, and how many bytes the code takes.
+/// The character of the code at the beginning of a text, and the length of the code in bytes.
 fn code(text: &str) -> Option<(char, usize)> {
     match text.as_bytes().first()? {
         b'%' => percent_encoded(text),
@@ -214,8 +214,8 @@ fn escaped(text: &str) -> (char, usize) {
     known.unwrap_or(('\\', backslashes))
 }
 
-/// A character reference by its number, or by a name. Names that stand for letters are not known: every other one
-/// stands for a space or a sign, which part words.
+/// A character reference by its number, or by a name. Names of letters are not known: every other name is a space or a
+/// sign, which separates words.
 fn referenced(text: &str) -> Option<(char, usize)> {
     let reference = text.as_bytes().strip_prefix(b"&")?;
     let length = reference.iter().take(LONGEST_REFERENCE).position(|byte| *byte == b';')?;

@@ -20,7 +20,7 @@ use crate::{
 
 /// A notification (webhook) that the gateway sends to the merchant when the status of a payment changes.
 ///
-/// **It is a hint**: the interface shows no signature (`docs/interface.md#what-is-not-shown`), so anybody can send one,
+/// **It is a hint**: the interface shows no signature (`docs/interface.md#what-is-not-shown`), so anyone can send one,
 /// and it can come late, twice or never. Query the gateway with
 /// [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
 ///
@@ -35,7 +35,7 @@ use crate::{
 /// assert_eq!((callback.status, callback.provider), (Some(PaymentStatus::Charged), Some(Provider::Cards)));
 /// assert!(callback.missing.is_empty());
 ///
-/// // A hint needs an order number and no more.
+/// // A hint needs only an order number.
 /// let callback = Callback::parse("OrderNumber=order-1&amount=100,10").unwrap();
 /// assert_eq!(callback.order_number, "order-1");
 /// assert_eq!(callback.missing, ["status", "dateCreated", "provider"]);
@@ -50,24 +50,24 @@ pub struct Callback {
     /// The order number of the payment.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialized::not_blank"))]
     pub order_number: String,
-    /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
+    /// The amount, if it can be read. **For QR payments the unit is not known** (som or tyiyn).
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub amount: Option<Decimal>,
-    /// The currency, where it is given.
+    /// The currency, if given.
     pub currency: Option<String>,
-    /// The status that the callback claims, by the default words, where it is given; by a dialect's:
+    /// The status that the callback claims, by the default words, if given. For a dialect's words:
     /// [`status_by`](Self::status_by).
     pub status: Option<PaymentStatus>,
-    /// When the payment was made, where the text of it is understood.
+    /// When the payment was made, if the text can be read.
     pub date_created: Option<LocalDateTime>,
-    /// The same as it came, where it is given.
+    /// The date as received, if given.
     pub date_created_text: Option<String>,
     /// The payee, given for QR payments only.
     pub requisite: Option<String>,
-    /// Who carried the payment out, where it is given.
+    /// The provider that processed the payment, if given.
     pub provider: Option<Provider>,
     /// The fields that the interface requires and that are absent or cannot be read, as the interface spells them:
-    /// `amount`, `status`, `dateCreated`, `provider`. The callback is a hint without them.
+    /// `amount`, `status`, `dateCreated`, `provider`. The callback is still a hint without them.
     #[cfg_attr(feature = "serde", serde(default))]
     pub missing: Vec<String>,
     /// The whole body.
@@ -75,13 +75,13 @@ pub struct Callback {
 }
 
 impl Callback {
-    /// Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). **A hint needs an
-    /// order number and no more**: every other field may be absent, null or of another form, and [`missing`](Self::missing)
-    /// names those that the interface requires. Fields are found by their names in any case (`OrderNumber`,
-    /// `order_number`), also inside a member `data`. Fields that are not known are kept in `raw`.
+    /// Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). **A hint needs only an order number**:
+    /// every other field may be absent, null or of another form, and [`missing`](Self::missing) names those that the interface requires.
+    /// Fields are found by their names in any case (`OrderNumber`, `order_number`), also inside a member `data`. `raw` keeps unknown
+    /// fields.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no order number.
+    /// [`PaymentError::Invalid`] if there is no order number.
     pub fn parse(body: &str) -> Result<Self, PaymentError> {
         let fields = Body::read(body);
         let order_number = fields.text(&ORDER_NUMBER).unwrap_or_default();
@@ -116,9 +116,9 @@ impl Callback {
 }
 
 impl Callback {
-    /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
-    /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
-    /// same payment may look the same and report something new, so treat every such callback as a new one.
+    /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Store it, to recognize repeated
+    /// and replayed callbacks. **`None` if the callback has no status**: then the next one about the same payment may look the same and
+    /// report something new, so treat every such callback as new.
     pub fn dedup_key(&self) -> Option<String> {
         let status = self.status_word().or_else(|| self.status.as_ref().map(ToString::to_string))?.to_lowercase();
         let date = self.date_created.map(|date| date.to_string()).or_else(|| self.date_created_text.clone());
@@ -135,9 +135,9 @@ impl Callback {
         Some(key)
     }
 
-    /// A reference of the payment, for a merchant who has stored nothing; nothing for a QR payment, whose
-    /// callback has no number to query by. **Its number is only claimed**, and what was requested is not known, so no check
-    /// of it is ever [`Charged`](crate::Verdict::Charged): query with the reference that was made at the sale.
+    /// A reference of the payment, for a merchant who has stored none; `None` for a QR payment, whose callback has no number to query by.
+    /// **Its number is only claimed**, and the requested amount is not known, so no check of it is ever
+    /// [`Charged`](crate::Verdict::Charged): query with the reference that was made at the sale.
     pub fn payment_ref(&self) -> Option<PaymentRef> {
         // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
         if self.requisite.is_some() {
@@ -151,10 +151,10 @@ impl Callback {
         Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, self.provider.clone()))
     }
 
-    /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given. [`parse`](Self::parse)
-    /// knows no dialect, so [`status`](Self::status) is by the default words alone. The lists of the whole dialect count; for a callback
-    /// about a QR payment, which has a `requisite`, those of the endpoint `qr_status` as well. The word is that of the body; without
-    /// one there, what the field holds counts.
+    /// The status that the callback claims, **by the words of the gateway's dialect**, if given. [`parse`](Self::parse) knows no dialect,
+    /// so [`status`](Self::status) uses only the default words. The lists of the whole dialect apply; for a callback about a QR payment,
+    /// which has a `requisite`, also the lists of the endpoint `qr_status`. The word is read from the body; if the body has none, the field
+    /// `status` is used.
     ///
     /// ```
     /// use kassa::{Callback, Dialect, PaymentStatus};
@@ -190,12 +190,12 @@ impl Callback {
     }
 }
 
-// The body of a callback as fields by their names, whatever form it has.
+// The body of a callback as named fields, in any format.
 
-/// The names of the order number: the interface's, and that of its sample client.
+/// The names of the order number: in the interface, and in its sample client.
 pub(super) const ORDER_NUMBER: [&str; 2] = ["orderNumber", "orderId"];
 
-/// The member of an object that holds the fields where the object itself does not (envelope).
+/// The member of an object that holds the fields if the object itself does not (envelope).
 const ENVELOPE: &str = "data";
 
 pub(super) enum Body<'a> {
@@ -225,7 +225,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The same as it came, also of a field that is neither a text nor a number.
+    /// The field as received, also if it is neither a string nor a number.
     pub(super) fn source(&self, names: &[&str]) -> Option<String> {
         match self {
             Self::Json(document) => {
@@ -246,8 +246,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The text at the first of these JSON pointers that has one, also inside the envelope. A form has members and nothing inside
-    /// them.
+    /// The text at the first of these JSON pointers that has one, also inside the envelope. A form has only top-level members.
     pub(super) fn at(&self, pointers: &[String]) -> Option<String> {
         match self {
             Self::Json(document) => {
@@ -271,7 +270,7 @@ fn text_of(value: Json<'_>) -> Option<String> {
     value.text().filter(|text| !text.trim().is_empty()).map(Cow::into_owned)
 }
 
-/// The values of these fields: in the object itself, then in its envelope; by the name as it is spelled, then in any other way.
+/// The values of these fields: in the object itself, then in its envelope; first by the exact name, then by other spellings.
 fn json_fields<'a>(document: &'a Document<'a>, names: &[&str]) -> impl Iterator<Item = Json<'a>> {
     let root = document.root();
     let envelope = root.members().filter(|(name, _)| is_called(name, ENVELOPE)).map(|(_, value)| value);
@@ -293,7 +292,7 @@ fn form_fields(pairs: &[(Cow<'_, str>, Cow<'_, str>)], names: &[&str]) -> impl I
     names.iter().flat_map(|name| given(name)).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether two names are the same but for case, underscores and hyphens: `orderNumber`, `OrderNumber`, `order_number`.
+/// Whether two names are equal except for case, underscores and hyphens: `orderNumber`, `OrderNumber`, `order_number`.
 fn is_called(known: &str, name: &str) -> bool {
     let letters = |text: &'_ str| {
         text.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect::<String>()

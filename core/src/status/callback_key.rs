@@ -1,5 +1,5 @@
-//! Message authentication code (HMAC) of addresses: signs a payment reference into the callback and return URLs that go
-//! out, and reads it back from the address that was called.
+//! Message authentication code (HMAC) of URLs: signs a payment reference into outgoing callback and return URLs, and
+//! reads it back from the called URL.
 
 use std::fmt;
 
@@ -13,32 +13,31 @@ use crate::{
 
 /// The query parameter that carries the reference and its signature.
 const PARAMETER: &str = "kassa";
-/// The version of the parameter's form, its first byte. One of another version is refused, not guessed at.
+/// The version of the parameter's form, its first byte. Another version is rejected, never guessed.
 const VERSION: u8 = 1;
 /// HMAC-SHA256.
 const TAG_LENGTH: usize = 32;
 /// As long as the hash: a shorter key makes the code weaker (RFC 2104, section 3).
 const SECRET_LENGTH: usize = 32;
 
-/// Signs which payment an address is about: into the callback and return URLs that go out, and read back from the
-/// address that was called.
+/// Signs a payment reference into callback and return URLs, and reads it back from the called URL.
 ///
 /// The interface signs no callbacks (`docs/interface.md#callbacks`). With a key, a shop without a database still knows
 /// which order a callback is about, and a forged one is rejected before any query to the gateway.
 ///
-/// **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw
-/// it; the payer's browser sees the return URL. The signature says that this shop made the reference, never that
-/// anything was paid: the gateway's report decides ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
-/// [`Gateway::watch`](crate::Gateway::watch)). A return URL does not pass as a callback URL, nor the other way about.
+/// **A call is still only a hint.** A genuine URL can be called again, by the gateway and by anyone who saw it; the
+/// payer's browser sees the return URL. The signature proves that this shop made the reference, never that anything was
+/// paid: the gateway's report decides ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
+/// [`Gateway::watch`](crate::Gateway::watch)). A return URL is not accepted as a callback URL, or vice versa.
 ///
-/// The key of a pay-form or a QR picture has the requested amount and no order: who paid one cart could call the address of
-/// another of the same amount. Keep which number paid for which cart, and take none twice.
+/// The reference of a pay-form or a QR picture has the requested amount and no order number: a payer who paid one cart could call the URL
+/// of another cart with the same amount. Store which number paid for which cart, and accept none twice.
 ///
-/// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed,
-/// neither host and path nor parameters of the shop's own, and not the `OrderNumber` that the gateway adds either.
+/// The reference is signed, not encrypted: anyone who sees the URL can read it. Nothing else in the URL is signed:
+/// neither host and path, nor the shop's own parameters, nor the `OrderNumber` that the gateway adds.
 ///
-/// The address grows by one query parameter, `kassa`, of some 140 to 250 characters with ordinary order numbers: 45, and
-/// four for every three bytes of the reference's text. The interface limits no length.
+/// The URL grows by one query parameter, `kassa`, of about 140 to 250 characters with ordinary order numbers: 45, and
+/// four for every three bytes of the reference's text. The interface sets no length limit.
 ///
 /// ```
 /// use kassa::{CallbackKey, PaymentRef};
@@ -57,12 +56,12 @@ const SECRET_LENGTH: usize = 32;
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct CallbackKey {
-    /// The one that signs, then the previous ones, which are only read with. Never empty.
+    /// The secret that signs, then previous ones, which only verify. Never empty.
     current: Secret,
     previous: Vec<Secret>,
 }
 
-/// What an address is for (domain separation).
+/// The purpose of a URL (domain separation).
 #[derive(Clone, Copy)]
 enum Purpose {
     Callback,
@@ -79,11 +78,11 @@ impl Purpose {
 }
 
 impl CallbackKey {
-    /// A key by its secret: 32 bytes or more that nobody can guess, such as `openssl rand -base64 32` prints. Keep it
-    /// where the gateway's password is, and give every shop its own.
+    /// A key from its secret: 32 or more unguessable bytes, such as `openssl rand -base64 32` prints. Store it with the
+    /// gateway's password, and give every shop its own.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where it is shorter than 32 bytes.
+    /// [`PaymentError::Invalid`] if it is shorter than 32 bytes.
     pub fn new(secret: &str) -> Result<Self, PaymentError> {
         Ok(Self { current: checked(secret)?, previous: Vec::new() })
     }
@@ -91,22 +90,22 @@ impl CallbackKey {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CallbackKey {
-    /// The same key, which also reads what was signed with a previous secret: for key rotation. Sign with the new one,
-    /// and drop the previous one once its payments are over.
+    /// Returns a copy that also accepts URLs signed with a previous secret: for key rotation. Sign with the new one,
+    /// and drop the previous one when its payments are final.
     ///
     /// # Errors
-    /// As for a new key.
+    /// The errors of [`new`](Self::new).
     pub fn with_previous(&self, secret: &str) -> Result<Self, PaymentError> {
         let mut key = self.clone();
         key.previous.push(checked(secret)?);
         Ok(key)
     }
 
-    /// A callback URL with the reference in it, signed. What the URL holds stays as it is.
+    /// A callback URL with the signed reference. The rest of the URL is unchanged.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the URL is not an absolute http or https one or has a parameter `kassa` already,
-    /// and where the reference would not be read back as it is.
+    /// [`PaymentError::Invalid`] if the URL is not an absolute http or https URL, if it already has a parameter
+    /// `kassa`, or if the reference would not be read back unchanged.
     pub fn callback_url(&self, url: &str, payment: &PaymentRef) -> Result<String, PaymentError> {
         let mut checks = Checks::default();
         checks.http_url("callbackUrl", url);
@@ -114,12 +113,12 @@ impl CallbackKey {
         self.signed("callbackUrl", url, payment, Purpose::Callback)
     }
 
-    /// A return URL with the reference in it, signed. The deep link of an app will do. What it holds stays as it is, and
-    /// the gateway adds parameters of its own.
+    /// A return URL with the signed reference. It can be an app's deep link. The rest of the URL is unchanged, and the
+    /// gateway adds its own parameters.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the text is not an absolute URI or has a parameter `kassa` already, and where
-    /// the reference would not be read back as it is.
+    /// [`PaymentError::Invalid`] if the text is not an absolute URI, if it already has a parameter `kassa`, or if the
+    /// reference would not be read back unchanged.
     pub fn return_url(&self, url: &str, payment: &PaymentRef) -> Result<String, PaymentError> {
         let mut checks = Checks::default();
         checks.return_uri("returnUrl", url);
@@ -127,20 +126,19 @@ impl CallbackKey {
         self.signed("returnUrl", url, payment, Purpose::Return)
     }
 
-    /// The reference that was signed into the callback URL that was called: all of it, or the path and the query.
+    /// The reference that was signed into a called callback URL: pass the whole URL, or its path and query.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no parameter `kassa` or more than one, and where it was not signed by
-    /// this key as a callback URL. Answer such a call with an HTTP error, and send the gateway no query.
+    /// [`PaymentError::Invalid`] if there is no parameter `kassa` or more than one, or if it was not signed by this key
+    /// as a callback URL. Answer such a call with an HTTP error, and do not query the gateway.
     pub fn read_callback_url(&self, called: &str) -> Result<PaymentRef, PaymentError> {
         self.read(called, Purpose::Callback)
     }
 
-    /// The reference that was signed into the return URL that the payer came back to: all of it, or the path and the
-    /// query.
+    /// The reference that was signed into the payer's return URL: pass the whole URL, or its path and query.
     ///
     /// # Errors
-    /// As for [`read_callback_url`](Self::read_callback_url).
+    /// The errors of [`read_callback_url`](Self::read_callback_url).
     pub fn read_return_url(&self, called: &str) -> Result<PaymentRef, PaymentError> {
         self.read(called, Purpose::Return)
     }
@@ -175,7 +173,7 @@ impl CallbackKey {
         let text = str::from_utf8(text).map_err(|_| form())?;
         let message = message(purpose, text);
         let mut secrets = std::iter::once(&self.current).chain(&self.previous);
-        // Timing attack: `verify` takes as long for a tag that is nearly right as for any other.
+        // Timing attack: `verify` runs in constant time.
         if !secrets.any(|secret| hmac::verify(&key(secret), &message, tag).is_ok()) {
             let sentence = format!("must be signed by this key, as one of a {} URL", purpose.name());
             return Err(refused(Rule::Signature, &sentence));
@@ -198,12 +196,12 @@ fn checked(secret: &str) -> Result<Secret, PaymentError> {
     Ok(Secret::new(secret))
 }
 
-/// Made for each use: ring does not wipe its keys (zeroization), so none is stored.
+/// Created for each use: ring does not wipe its keys (zeroization), so none is stored.
 fn key(secret: &Secret) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes())
 }
 
-/// What is signed. Only the last part is of free form, so no two purposes or references make the same.
+/// The signed message. Only its last part is of free form, so different purposes and references give different messages.
 fn message(purpose: Purpose, text: &str) -> Vec<u8> {
     format!("kassa signed address {VERSION}\n{}\n{text}", purpose.name()).into_bytes()
 }
@@ -217,8 +215,8 @@ fn without_fragment(url: &str) -> (&str, &str) {
     url.split_at(url.find('#').unwrap_or(url.len()))
 }
 
-/// The values of all parameters of that name, however it is encoded. What a careless gateway adds behind a second `?`, or
-/// `&amp;`, is no part of them.
+/// The values of all parameters of that name, in any encoding. Text that a careless gateway adds after a second `?`, or `&amp;`, is not
+/// part of them.
 fn parameters(url: &str) -> Vec<String> {
     let (_, query) = without_fragment(url).0.split_once('?').unwrap_or_default();
     let query = with_ampersands(query).replace("&amp;", "&");
@@ -226,7 +224,7 @@ fn parameters(url: &str) -> Vec<String> {
     pairs.filter(|(name, _)| name == PARAMETER).map(|(_, value)| value.into_owned()).collect()
 }
 
-/// Put into the text, because a URL parser would write the rest anew.
+/// Inserted into the text, because a URL parser would rewrite the rest.
 fn with_parameter(url: &str, value: &str) -> String {
     let (address, fragment) = without_fragment(url);
     let separator = match address.split_once('?') {

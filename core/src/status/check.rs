@@ -1,4 +1,4 @@
-//! One status check of a payment: queries the gateway, falls back to the next-best number if a query is refused or its answer not
+//! One status check of a payment: queries the gateway, falls back to the next-best number if a query is refused or its response cannot be
 //! understood, and makes the verdict.
 
 use tokio::time::Instant;
@@ -91,8 +91,8 @@ pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
     Some(reason.chars().take(LONGEST_REASON).collect())
 }
 
-/// The gateway's reason. If the report has a number that is none of the payment's, it comes first: staff need it to find the payment at
-/// the gateway, and the reason may be cut.
+/// The gateway's reason. If the report has a number that is not the payment's, it comes first: staff need it to find the payment at the
+/// gateway, and the reason may be cut.
 fn final_reason(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
     let number = report.order_number.as_deref().filter(|_| names_another_number(payment, report));
     match (number, report.reason.as_deref()) {
@@ -102,7 +102,7 @@ fn final_reason(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
     }
 }
 
-/// Anybody can claim a number, and a payer may try again after a rejection. So neither a rejection nor a mismatch decides the payment. A
+/// Anyone can claim a number, and a payer may try again after a rejection. So neither a rejection nor a mismatch decides the payment. A
 /// charge does, unless it belongs to another entry.
 fn record_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
     match &verdict {
@@ -122,7 +122,7 @@ fn record_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> 
     Ok(verdict)
 }
 
-/// The error for a payment without a number to query.
+/// The error for a payment without a number to query by.
 pub(crate) fn nothing_to_ask_with() -> PaymentError {
     PaymentError::invalid(
         "payment",
@@ -139,7 +139,7 @@ struct StatusCheck<'a> {
 }
 
 impl StatusCheck<'_> {
-    /// Queries by the most reliable number, and by the next one if that query is refused or its answer not understood.
+    /// Queries by the most reliable number, and by the next one if that query is refused or its response cannot be understood.
     ///
     /// On a pay-form the payer may try again at another provider, and both attempts may have the same number. So every provider is queried
     /// until one reports a charge; otherwise the answer with the highest precedence counts.
@@ -222,7 +222,7 @@ impl StatusCheck<'_> {
         Ok(if verdict.is_charged() && !holds { not_by_own_number() } else { verdict })
     }
 
-    /// A gateway may find QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass for the 390 som of a
+    /// A gateway may find QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not count as the 390 som of a
     /// pay-form. The number comes from the payer's side, so only the gateway can rule that out. The dialect defines how.
     async fn rule_out_qr_payment(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
         let dialect = self.engine.dialect();
@@ -250,7 +250,7 @@ impl StatusCheck<'_> {
                     Verdict::mismatch(payment.clone(), ["orderNumber"], verdict.report().cloned())
                 }
                 PaymentStatus::Other(word) => unverifiable(
-                    format!("qr_status says {word:?} of this number, so it may be a QR payment's"),
+                    format!("qr_status reports {word:?} for this number, so it may be a QR payment's"),
                     &verdict,
                 ),
             }),
@@ -283,8 +283,8 @@ fn precedence(verdict: &Verdict) -> u8 {
 /// In characters. It is written to the disk, and a response can be long.
 pub(crate) const LONGEST_REASON: usize = 256;
 
-const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \
-    order after the other: take the reference of the answer, or give the request an entry_id";
+const NO_ENTRY: &str = "the number is only claimed, and the reference has no journal entry, so it could pay for several orders: \
+    use the reference of the answer, or set entry_id";
 
 const NOT_BY_OWN_NUMBER: &str = "the gateway reports a charge by its own number, names no number of the merchant's, and does not report \
     the charge by the merchant's number: it may be that of another payment";
@@ -292,8 +292,8 @@ const NOT_BY_OWN_NUMBER: &str = "the gateway reports a charge by its own number,
 const UNKNOWN_QR_NUMBERS: &str = "the payment's number is only claimed, and could be that of a QR payment, whose amount \
     may be in tyiyn: set qr_numbers or qr_amount_unit in the dialect";
 
-/// Whether the next query may succeed: this one was refused or its answer not understood. After wrong credentials, a rate limit or an
-/// outage, the next one would fail, too.
+/// Whether the next query may succeed: this one was refused or its response could not be understood. After wrong credentials, a rate limit
+/// or an outage, the next one would fail, too.
 fn may_try_next_query(error: &PaymentError) -> bool {
     error.http_status().is_some_and(|status| status < 500 && !matches!(status, 401 | 429))
 }

@@ -33,9 +33,9 @@ pub struct LocalDateTime {
     pub hour: u8,
     /// The minute, 0 to 59.
     pub minute: u8,
-    /// The second, 0 to 59; 0 where it was not given.
+    /// The second, 0 to 59; 0 if it is not given.
     pub second: u8,
-    /// The fraction of the second in nanoseconds; 0 where it was not given.
+    /// The fraction of the second in nanoseconds; 0 if it is not given.
     pub nanosecond: u32,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for LocalDateTime {
     }
 }
 
-/// Deserialization (serde): only a moment that there is.
+/// Deserialization (serde): only a moment that exists.
 #[cfg(feature = "serde")]
 mod serialized {
     use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! Follow-up: what happens to a payment after it was sent. Its verdict, polling, callbacks (webhooks), the
-//! payer's return, and addresses that say which payment they are about.
+//! Status: verdicts, polling, recovery, callbacks (webhooks) and returns of sent payments, and signed URLs that
+//! identify a payment.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,8 +16,7 @@ pub(crate) mod verdict;
 pub(crate) mod verify;
 pub(crate) mod watch;
 
-/// What comes once, such as a report, and was handed out to somebody who never came to take it. The oldest is handed out
-/// again first.
+/// Results, such as reports, that were returned to a caller that no longer waited. The oldest is returned again first.
 pub(crate) struct GivenBack<T>(Mutex<Vec<T>>);
 
 impl<T> Default for GivenBack<T> {

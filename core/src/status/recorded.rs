@@ -1,5 +1,4 @@
-//! Judging recorded responses again (dialect regression test): what a dialect makes of a response that somebody recorded, by the same
-//! code that judges a live one. Nothing is sent.
+//! Evaluation of recorded responses (dialect regression test), by the same code that evaluates a live response. Nothing is sent.
 
 use std::sync::Arc;
 
@@ -35,8 +34,8 @@ use crate::{
     status::verdict::{Verdict, judge},
 };
 
-/// A request to the gateway and its response, as a program recorded them: the input of [`judge`](Self::judge). It is for tools that
-/// try a dialect on what a gateway has answered before. **Use it for no decision about money**: query the gateway.
+/// A request to the gateway and its response, as a program recorded them: the input of [`judge`](Self::judge). It is for tools that test a
+/// dialect on earlier responses of a gateway. **Never decide about money with it**: query the gateway.
 ///
 /// ```
 /// use kassa::{Dialect, PaymentRef, RecordedExchange, RecordedOutcome, Verdict};
@@ -60,33 +59,33 @@ pub struct RecordedExchange {
     response: Response,
 }
 
-/// What a dialect makes of a recorded response.
+/// The result of reading a recorded response with a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecordedOutcome {
-    /// A status query: the report, compared with the payment. It is the verdict on this response alone; a check of a payment can
-    /// query twice ([`Gateway::check`](crate::Gateway::check)).
+    /// A status query: the report, compared with the payment. It is the verdict on only this response; a check of a payment can query twice
+    /// ([`Gateway::check`](crate::Gateway::check)).
     Verdict(Verdict),
     /// A status query about a payment that is not known, so its report was compared with nothing.
     Reported(StatusReport),
-    /// A request was accepted. Of a payment: its reference, with the numbers that the dialect reads in the response.
+    /// A request was accepted. For a payment: its reference, with the numbers that the dialect reads in the response.
     Accepted(Option<PaymentRef>),
-    /// The response is no answer.
+    /// The response is not an answer.
     Failed(PaymentError),
 }
 
 impl RecordedExchange {
-    /// An exchange with its request: the target as in the request line (path and query), the JSON body or nothing, and the response
-    /// with its content coding undone.
+    /// An exchange with its request: the target as in the request line (path and query), the JSON body or an empty string, and the decoded
+    /// response (without content coding).
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] if the path is that of no endpoint, or the request lacks what names its payment.
+    /// [`PaymentError::Invalid`] if no endpoint has the path, or the request has no number of its payment.
     pub fn new(target: &str, request_body: &str, http_status: u16, response: &[u8]) -> Result<Self, PaymentError> {
         let request = RecordedRequest::read(target, request_body)?;
         Ok(Self { request, response: response_of(http_status, response) })
     }
 
-    /// An exchange of which only the payment is known, and the endpoint by its name in a dialect, such as `payment_status`.
+    /// An exchange with only a known payment and endpoint: its name in a dialect, such as `payment_status`.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] if there is no such endpoint.
@@ -105,17 +104,17 @@ impl RecordedExchange {
         self.request.endpoint.is_status_query()
     }
 
-    /// The number by which the request names its payment: an order number, or the transaction of a QR payment.
+    /// The number that identifies the payment in the request: an order number, or the transaction id of a QR payment.
     pub fn number(&self) -> Option<&str> {
         self.request.number.as_deref()
     }
 
-    /// The payment that the request creates, as it was requested. A confirmation's has no amount. Nothing for a status query.
+    /// The payment that the request creates, as requested. A confirmation's payment has no amount. `None` for a status query.
     pub fn payment(&self) -> Option<&PaymentRef> {
         self.request.payment.as_ref().filter(|_| !self.is_status_query())
     }
 
-    /// What a call makes of this response by a dialect. `payment` is what a status query or a confirmation is about, if it is known;
+    /// Evaluates the response with a dialect, as a call does. `payment` is the payment of a status query or a confirmation, if it is known;
     /// a status query's report is compared with it.
     pub fn judge(&self, dialect: &Dialect, payment: Option<&PaymentRef>) -> RecordedOutcome {
         let redactor = Redactor::new(Arc::new(HiddenCredentials::none()));
@@ -126,7 +125,7 @@ impl RecordedExchange {
         if self.is_status_query() {
             return judging.status(self.endpoint(), payment.or(own), dialect);
         }
-        // What was requested is in the request itself, except for a confirmation.
+        // The request itself has the requested values, except for a confirmation.
         let known = if self.endpoint() == "mbank_confirm" { payment.or(own) } else { own.or(payment) };
         match known {
             Some(payment) => judging.creation(self.endpoint(), payment),
@@ -134,7 +133,7 @@ impl RecordedExchange {
         }
     }
 
-    /// What a dialect reads in the response, field by field: the reason for what [`judge`](Self::judge) says.
+    /// Shows which values a dialect reads in the response, field by field. They explain the result of [`judge`](Self::judge).
     ///
     /// # Errors
     /// None: the endpoint is known.

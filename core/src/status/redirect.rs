@@ -4,10 +4,10 @@ use url::Url;
 
 use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
-/// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
+/// The payer's return from the gateway's pages: to a page of the merchant, or by deep link to an app.
 ///
-/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The gateway decides: query it with
-/// [`Gateway::verify_return`](crate::Gateway::verify_return), or make a watch that is running query at once
+/// **It is a hint**: it passes through the payer's browser, and anyone can make one. The gateway decides: query it with
+/// [`Gateway::verify_return`](crate::Gateway::verify_return), or make a running watch query at once
 /// ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
 ///
 /// ```
@@ -25,7 +25,7 @@ pub struct ReturnRedirect {
     /// The order number, from `OrderNumber`.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialized::not_blank"))]
     pub order_number: String,
-    /// The status code, from `statusCode`; `200` on success. Any text is carried.
+    /// The status code, from `statusCode`; `200` on success. Any text is accepted.
     pub status_code: Option<String>,
 }
 
@@ -33,18 +33,18 @@ pub struct ReturnRedirect {
 const NAMES: [&str; 2] = ["OrderNumber", "statusCode"];
 
 impl ReturnRedirect {
-    /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its
-    /// own after the merchant's.
+    /// Reads the URL that the payer came back to. If a name occurs twice, the last one counts: the gateway adds its own
+    /// after the merchant's.
     ///
-    /// The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a
-    /// second `?`, after `&amp;` or `;`, and after a `&` without any `?`.
+    /// The gateway's parameters are also found in a malformed URL: after a `#`, a second `?`, `&amp;` or `;`, and after
+    /// a `&` without any `?`.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where the text is not an absolute URI, or names no order.
+    /// [`PaymentError::Invalid`] if the text is not an absolute URI, or has no order number.
     pub fn parse(url: &str) -> Result<Self, PaymentError> {
         let sentence = "must be an absolute URI";
         let url = Url::parse(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
-        // The first two marks separate whatever stands behind them.
+        // The first `?` and `#` always separate the text after them.
         let text = with_ampersands(&url.as_str().replacen('?', "&", 1).replacen('#', "&", 1));
         let pairs = || form_urlencoded::parse(text.as_bytes());
         let last = |name: &str| pairs().filter(|(key, _)| key == name).last().map(|(_, value)| value.into_owned());
@@ -56,8 +56,8 @@ impl ReturnRedirect {
     }
 }
 
-/// The text with a `&` before each of the gateway's parameters that stands behind a `?`, `#` or `;` (the end of `&amp;`).
-/// Before other names these characters stay: a value may hold them.
+/// The text with a `&` before each of the gateway's parameters that follows a `?`, `#` or `;` (the end of `&amp;`). Before other names
+/// these characters stay, because a value may contain them.
 pub(super) fn with_ampersands(text: &str) -> String {
     let mut text = text.to_owned();
     for name in NAMES {
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn carelessly_added_parameters_are_found() {
         for url in [
-            // Routes of single-page applications stand behind a `#`.
+            // Routes of single-page applications follow a `#`.
             "https://shop.kg/#/paid?OrderNumber=o-1&statusCode=200",
             "https://shop.kg/#/paid?cart=7&OrderNumber=o-1&statusCode=200",
             "https://shop.kg/paid#OrderNumber=o-1&statusCode=200",

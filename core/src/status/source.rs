@@ -1,4 +1,4 @@
-//! The source of a watch's statuses, and its clock: a gateway of Kassa's, or a function of the caller's.
+//! The source of a watch's statuses, and its clock: a Kassa gateway, or the caller's function.
 
 use std::{
     pin::pin,
@@ -18,15 +18,15 @@ use crate::{
 };
 
 pub(crate) trait StatusSource: Send + Sync {
-    /// Queries once, for so long at most.
+    /// Queries once, within the time limit.
     fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
 
-    /// Why no question can be answered any more.
+    /// An error if no query can be answered any more.
     fn usable(&self) -> Result<(), PaymentError>;
 
     fn now(&self) -> Instant;
 
-    /// Has `waiting` called at the moment, if the source has a list of what waits.
+    /// Calls `waiting` at the moment, if the source has a timer list.
     fn call_at(&self, moment: Instant, waiting: Weak<dyn Due>);
 
     /// A timer for the caller to await, if the source has no such list.
@@ -36,7 +36,7 @@ pub(crate) trait StatusSource: Send + Sync {
 impl StatusSource for Arc<Engine> {
     fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
         let engine = self.clone();
-        // So that it goes on where nobody waits for the next report.
+        // Detached, so that it continues if no caller waits for the next report.
         let limits = Limits { deadline: engine.limits().deadline.min(patience), retries: 0, detached: true };
         Box::pin(async move { check(&engine, &payment, limits).await })
     }
@@ -58,7 +58,7 @@ impl StatusSource for Arc<Engine> {
     }
 }
 
-/// A function that answers, as that of a test stub.
+/// A function that answers queries, such as a test stub's.
 pub(crate) struct Answerer<F> {
     answer: F,
     runtime: Handle,
@@ -100,7 +100,7 @@ where
         Instant::now()
     }
 
-    /// Its function may block or panic, so nobody but its caller runs it.
+    /// The function may block or panic, so only its caller runs it.
     fn call_at(&self, _moment: Instant, _waiting: Weak<dyn Due>) {}
 
     fn timer(&self, moment: Instant) -> Option<Boxed<()>> {

@@ -1,4 +1,4 @@
-//! The verdict on a payment: the gateway's own report, compared with what was requested. Every status check makes it here.
+//! The verdict on a payment: the gateway's own report, compared with the request. Every status check makes it here.
 
 use rust_decimal::Decimal;
 
@@ -13,13 +13,12 @@ use crate::{
     response::reader::ParsedStatus,
 };
 
-/// What the gateway says about a payment, compared with what was requested. **Only [`Charged`](Self::Charged) is a
-/// reason to ship.**
+/// The gateway's report about a payment, compared with the request. **Only [`Charged`](Self::Charged) is a reason to
+/// ship.**
 ///
-/// It is the same, made in the same place, whether a payment is queried once ([`Gateway::check`](crate::Gateway::check)),
-/// until it ends ([`Gateway::watch`](crate::Gateway::watch)), or because of a callback or a return
-/// ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
-/// [`Gateway::verify_return`](crate::Gateway::verify_return)).
+/// It is the same type with the same rules whether a payment is queried once ([`Gateway::check`](crate::Gateway::check)), until it is final
+/// ([`Gateway::watch`](crate::Gateway::watch)), or because of a callback or a return
+/// ([`Gateway::verify_callback`](crate::Gateway::verify_callback), [`Gateway::verify_return`](crate::Gateway::verify_return)).
 ///
 /// ```
 /// use kassa::Verdict;
@@ -42,24 +41,24 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The money was taken, nothing contradicts the request, and something of the merchant's own ties the report
-    /// to this payment: its number, or, where the number was only claimed, the amount.
+    /// The money was taken, the report does not contradict the request, and the merchant's own data connects it with
+    /// this payment: its number, or, if the number was only claimed, the amount.
     ///
-    /// **One payment pays for one order**: remember the number of every payment that paid, of your own choice or claimed, and
-    /// accept a claimed one (a pay-form's always is) only where no other order has it (replay).
+    /// **One payment pays for one order**: store the number of every charged payment, your own or claimed, and accept a claimed one (a
+    /// pay-form's always is) only if no other order has it (replay).
     #[non_exhaustive]
     Charged {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// The gateway's own report.
         report: StatusReport,
-        /// The fields of the report that were there and are as they were requested: `orderNumber`, `amount`, `currency`. And
-        /// `code.amount`, where the report of a QR payment has no amount: its transaction was taken from the code
-        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to request this amount before it
+        /// The fields of the report that are present and match the request: `orderNumber`, `amount`, `currency`. Also `code.amount`, if the
+        /// report of a QR payment has no amount: its transaction was read from the code
+        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), and Kassa checked that the code requests this amount before it
         /// was shown.
         compared: Vec<String>,
     },
-    /// The payment ended without the money being taken. On a pay-form the payer may try again.
+    /// The payment ended without a charge. On a pay-form the payer may try again.
     #[non_exhaustive]
     Rejected {
         /// The payment, with the number by which it was found.
@@ -67,7 +66,7 @@ pub enum Verdict {
         /// The gateway's own report.
         report: StatusReport,
     },
-    /// The gateway says that the payment is still pending. Watch it.
+    /// The payment is still pending at the gateway. Watch it.
     #[non_exhaustive]
     Pending {
         /// The payment to watch, with the number by which it was found.
@@ -75,36 +74,36 @@ pub enum Verdict {
         /// The gateway's own report.
         report: StatusReport,
     },
-    /// The report, the callback or the return is about another order, amount or currency than was requested. Do not act
-    /// on it; let a person look.
+    /// The report, the callback or the return has a different order, amount or currency than the request. Do not act on
+    /// it; let a person look.
     #[non_exhaustive]
     Mismatch {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
-        /// The gateway's own report, where it was queried.
+        /// The gateway's own report, if it was queried.
         report: Option<StatusReport>,
     },
-    /// Nothing can be proved: there is nothing to query the gateway with, or what it says is not tied to this payment.
+    /// The payment cannot be verified: it has no number to query by, or no data connects the report with it.
     #[non_exhaustive]
     Unverifiable {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// What is missing.
         why: String,
-        /// The gateway's own report, where it was queried.
+        /// The gateway's own report, if it was queried.
         report: Option<StatusReport>,
     },
 }
 
 impl Verdict {
-    /// True where the money was taken, and nothing contradicts the request.
+    /// True if the money was taken, and the report does not contradict the request.
     pub fn is_charged(&self) -> bool {
         matches!(self, Self::Charged { .. })
     }
 
-    /// The gateway's own report, where it was queried.
+    /// The gateway's own report, if it was queried.
     pub fn report(&self) -> Option<&StatusReport> {
         match self {
             Self::Charged { report, .. } | Self::Rejected { report, .. } | Self::Pending { report, .. } => Some(report),
@@ -197,7 +196,7 @@ fn of_unknown_request(payment: &PaymentRef) -> Option<&'static str> {
 fn under_another_number(compared: &Compared) -> Option<&'static str> {
     let has_both = AMOUNT_AND_CURRENCY.iter().all(|field| compared.agreeing.contains(field));
     (compared.has_another_number && !has_both).then_some(
-        "the gateway's report names a number that is none of the payment's, and has no amount or no currency to compare",
+        "the gateway's report has a number that is not the payment's, and has no amount or no currency to compare",
     )
 }
 
@@ -215,7 +214,7 @@ pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) ->
     }
 }
 
-/// Whether a report has a number that is none of the payment's numbers.
+/// Whether a report has a number that is not one of the payment's numbers.
 pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) -> bool {
     let Some(number) = report.order_number.as_deref() else { return false };
     // A QR payment is identified by its transaction alone.
@@ -233,12 +232,12 @@ fn lacks_amount(payment: &PaymentRef, report: &StatusReport) -> bool {
 /// payer cannot change. This does not hold if the transaction comes from elsewhere: it may be the transaction of another code.
 fn of_no_amount(payment: &PaymentRef, report: &StatusReport) -> Option<&'static str> {
     (lacks_amount(payment, report) && !payment.has_transaction_from_code()).then_some(
-        "the gateway's report has no amount, and the payment's transaction was not taken from a code that was checked to ask for it",
+        "the gateway's report has no amount, and the transaction was not read from a QR code whose amount Kassa checked",
     )
 }
 
-/// Why no data of the merchant's matches a final report to the payment. If the number comes from the sender of a callback, only the amount
-/// in the gateway's report can: the callback's amount comes from the sender, too.
+/// Why no data of the merchant matches a final report to the payment. If the number comes from the sender of a callback, only the amount in
+/// the gateway's report can: the callback's amount comes from the sender, too.
 fn unmatched(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
     if !payment.has_only_a_claimed_number() {
         return None;
@@ -263,12 +262,12 @@ fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialec
     )
 }
 
-/// The fields that a report has, by whether they agree with the request. An absent field is no mismatch.
+/// The fields that a report has, by whether they agree with the request. An absent field is not a mismatch.
 #[derive(Default)]
 struct Compared {
     agreeing: Vec<&'static str>,
     differing: Vec<&'static str>,
-    /// Its number is none of the payment's, and the dialect allows that.
+    /// Its number is not the payment's, and the dialect allows that.
     has_another_number: bool,
 }
 
@@ -307,7 +306,7 @@ fn amount_agrees(payment: &PaymentRef, parsed: &ParsedStatus, dialect: &Dialect)
 }
 
 /// Whether a reported amount is the requested one, in som. The unit of QR amounts is not shown
-/// (`docs/interface.md#what-is-not-shown`): unless the dialect names it, som and tyiyn both count.
+/// (`docs/interface.md#what-is-not-shown`): unless the dialect names it, both som and tyiyn match.
 pub(crate) fn is_amount_of(payment: &PaymentRef, requested: Decimal, reported: Decimal, dialect: &Dialect) -> bool {
     let in_tyiyn = requested.checked_mul(TYIYN_IN_A_SOM) == Some(reported);
     if payment.kind != PaymentKind::Qr {

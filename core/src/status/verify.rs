@@ -36,7 +36,7 @@ pub(crate) async fn verify_callback(
     }
     let completed = claim.completed();
     if !completed.has_only_a_claimed_number() {
-        // The gateway's report counts, whatever the callback has.
+        // The gateway's report decides, whatever the callback contains.
         return Ok(claim.compared(check_if_possible(engine, &completed).await?));
     }
     if !completed.can_be_checked() {
@@ -57,7 +57,7 @@ pub(crate) async fn verify_return(
         let claimed = payment.clone().with_claimed_number(number, provider);
         return check_if_possible(engine, &claimed).await;
     }
-    // A return may name the gateway's number or the merchant's, so it is wrong for certain only where both are known.
+    // A return may have the gateway's number or the merchant's, so it is certainly wrong only if both are known.
     if payment.gateway_number.is_some() && payment.is_called(number) == Some(false) {
         return Ok(Verdict::mismatch(payment.clone(), ["OrderNumber"], None));
     }
@@ -72,7 +72,7 @@ async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verd
 }
 
 fn unverifiable_without_number(payment: PaymentRef) -> Verdict {
-    Verdict::unverifiable(payment, "there is no number to ask the gateway with", None)
+    Verdict::unverifiable(payment, "the payment has no number to query by", None)
 }
 
 /// A callback, and the payment that it claims to be about.
@@ -101,7 +101,7 @@ impl Claim<'_> {
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
 
-    /// The payment with the number that the callback claims, where it has none of its own.
+    /// The payment with the number that the callback claims, if it has no number of its own.
     fn completed(&self) -> PaymentRef {
         let payment = self.payment.clone();
         if !self.is_qr() {
@@ -118,12 +118,12 @@ impl Claim<'_> {
         }
     }
 
-    /// The transaction that the callback names, where the dialect knows where.
+    /// The transaction in the callback, if the dialect has a pointer to it.
     fn claimed_transaction(&self) -> Option<String> {
         self.callback.find(self.dialect.callback_transaction_id())
     }
 
-    /// The verdict, unless the callback is not what the gateway reports.
+    /// The verdict, or a mismatch if the callback differs from the gateway's report.
     fn compared(&self, verdict: Verdict) -> Verdict {
         let report = match &verdict {
             Verdict::Mismatch { .. } => return verdict,
@@ -137,13 +137,13 @@ impl Claim<'_> {
         Verdict::mismatch(verdict.payment().clone(), fields, Some(report.clone()))
     }
 
-    /// The fields in which the callback is not what the gateway reports.
+    /// The fields in which the callback differs from the gateway's report.
     fn differing_from(&self, report: &StatusReport) -> Vec<&'static str> {
         let callback = self.callback;
         let claimed = callback.status_by(self.dialect);
-        // A callback without a status is about whatever the gateway reports.
+        // A callback without a status matches any reported status.
         let is_final = report.status.is_final() && claimed.as_ref().is_none_or(PaymentStatus::is_final);
-        // The report was compared with the request already, if that is known.
+        // The report was already compared with the request, if its amount is known.
         let unknown = self.payment.amount.is_none();
         let differing = [
             ("orderNumber", self.is_another_number(report)),
@@ -154,8 +154,8 @@ impl Claim<'_> {
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
 
-    /// On a pay-form a payer whose first try was declined may pay with the next one. The callback about the first comes late,
-    /// or again, and contradicts nothing.
+    /// On a pay-form a payer whose first attempt was declined may pay with the next one. A late or repeated callback about the first
+    /// attempt is not a mismatch.
     fn may_be_an_earlier_try(&self, claimed: &PaymentStatus) -> bool {
         self.payment.kind == PaymentKind::PayForm && *claimed == PaymentStatus::Rejected
     }
@@ -164,10 +164,10 @@ impl Claim<'_> {
         claimed != reported && !self.may_be_an_earlier_try(claimed)
     }
 
-    /// A report that names neither the callback's number nor one of the payment's own.
+    /// Whether a report has neither the callback's number nor one of the payment's own.
     fn is_another_number(&self, report: &StatusReport) -> bool {
         let Some(number) = &report.order_number else { return false };
-        // The verdict on the report has said whether its number counts.
+        // The verdict on the report already covers its number.
         if self.dialect.may_report_any_number(self.payment.kind) {
             return false;
         }
@@ -175,8 +175,8 @@ impl Claim<'_> {
         *number != self.callback.order_number && !own.into_iter().flatten().any(|own| own == number)
     }
 
-    /// Two amounts of one payment, each of which may be in som or in tyiyn where it is a QR payment and the dialect does not
-    /// say so. One that is absent contradicts nothing.
+    /// Whether two amounts of one payment agree. For a QR payment, each may be in som or in tyiyn if the dialect does not name the unit. An
+    /// absent amount is not a mismatch.
     fn is_amount(&self, reported: Decimal) -> bool {
         let Some(claimed) = self.callback.amount else { return true };
         let is_hundredfold = |one: Decimal, other| one.checked_mul(TYIYN_IN_A_SOM) == Some(other);
@@ -185,7 +185,7 @@ impl Claim<'_> {
     }
 }
 
-/// An absent field contradicts nothing.
+/// An absent field is not a mismatch.
 fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one != other)
 }
@@ -194,7 +194,7 @@ fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if !same_currency(one, other))
 }
 
-/// A provider by a name that is not known may be any of them.
+/// A provider with an unknown name may be any of them.
 fn providers_differ(own: Option<&Provider>, claimed: Option<&Provider>) -> bool {
     let is_known = |provider: &&Provider| !matches!(provider, Provider::Other(_));
     differ(own.filter(is_known), claimed.filter(is_known))

@@ -55,22 +55,22 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollPolicy {
-    /// The time from the start of one query to the start of the next. 10 s unless set.
+    /// The time from the start of one query to the start of the next. Default: 10 s.
     #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
-    /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
+    /// How long to poll while the payment is pending, from the first query. Default: 20 minutes.
     #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
 }
 
 impl PollPolicy {
-    /// The same with another time from the start of one query to the start of the next.
+    /// Sets the time from the start of one query to the start of the next.
     #[must_use]
     pub fn with_interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
     }
 
-    /// The same with another time to go on while the payment is open.
+    /// Sets how long to poll while the payment is pending.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
@@ -96,10 +96,10 @@ pub enum WatchReport {
     /// The gateway answered.
     #[non_exhaustive]
     Status {
-        /// Its report, compared with the request. One that ends the watch is the last report.
+        /// Its report, compared with the request. A verdict that ends the watch is the last report.
         verdict: Verdict,
     },
-    /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
+    /// The query failed, or the gateway does not know the payment (yet). The watch continues.
     #[non_exhaustive]
     QueryFailed {
         /// Why.
@@ -145,8 +145,8 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// The number of queries in a row that must fail in a way only a person can mend before the watch ends: wrong credentials, a
-/// wrong configuration, a report that contradicts the request.
+/// The number of queries in a row that must fail in a way that only a person can fix before the watch ends: wrong credentials, a wrong
+/// configuration, a report that contradicts the request.
 const ODD_IN_A_ROW: u32 = 3;
 
 #[derive(Default)]
@@ -154,7 +154,7 @@ struct Progress {
     due: Option<Instant>,
     last: Option<Box<LastReport>>,
     odd_in_a_row: u32,
-    /// The verdict; none where it was cancelled. Boxed: there may be a million watches that wait for theirs.
+    /// The verdict; `None` if it was cancelled. Boxed, because there may be a million waiting watches.
     end: Option<Box<Result<Option<Verdict>, PaymentError>>>,
 }
 
@@ -172,7 +172,7 @@ struct PollState {
 enum Query {
     #[default]
     None,
-    /// Somebody waits for the report of the query that is due then.
+    /// A caller waits for the report of the query that is due then.
     Waiting {
         due: Instant,
         /// The number of the call that waits, for the log.
@@ -187,7 +187,7 @@ enum Query {
 /// When a query was started, and its answer.
 type Answered = (Instant, Result<Verdict, PaymentError>);
 
-/// Somebody waits for the next report, until this is dropped.
+/// A caller waits for the next report, until this is dropped.
 struct Waiting<'a>(&'a Shared);
 
 impl Drop for Waiting<'_> {
@@ -199,8 +199,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Wakes the caller that waits: the one that holds the progress. It stands apart from the watch, because a query holds it as its
-/// waker, and the watch holds the query.
+/// Wakes the waiting caller, which holds the progress. It is separate from the watch, because a query holds it as its waker, and the watch
+/// holds the query.
 #[derive(Default)]
 struct Waiter(AtomicWaker);
 
@@ -215,8 +215,8 @@ impl Wake for Waiter {
 }
 
 impl StatusWatch {
-    /// A watch that polls by a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
-    /// reports as one of [`Gateway::watch`](crate::Gateway::watch) does.
+    /// A watch that polls by a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends
+    /// and reports as a watch of [`Gateway::watch`](crate::Gateway::watch) does.
     ///
     /// ```
     /// use kassa::{Decimal, PaymentRef, PaymentStatus, PollPolicy, StatusReport, StatusWatch, Verdict};
@@ -230,7 +230,7 @@ impl StatusWatch {
     /// ```
     ///
     /// # Errors
-    /// As for [`Gateway::watch`](crate::Gateway::watch).
+    /// The errors of [`Gateway::watch`](crate::Gateway::watch).
     pub fn polling<F, A>(payment: PaymentRef, policy: PollPolicy, query: F) -> Result<Self, PaymentError>
     where
         F: Fn(PaymentRef) -> A + Send + Sync + 'static,
@@ -273,7 +273,7 @@ impl StatusWatch {
 }
 
 impl StatusWatch {
-    /// The next report, when it is there; `None` after the last one.
+    /// Waits for the next report; `None` after the last one.
     ///
     /// # Errors
     /// Once, as the last thing: [`PaymentError::DeadlineExpired`], [`PaymentError::Unauthorized`] or
@@ -286,19 +286,19 @@ impl StatusWatch {
         self.shared.next(&mut progress).await
     }
 
-    /// Takes a report back that nobody came to take: the next caller gets it.
+    /// Takes back a report that reached no caller: the next caller gets it.
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self, report: Result<WatchReport, PaymentError>) {
         self.shared.given_back.push(report);
     }
 
-    /// The verdict that ended the watch; **nothing where it was cancelled**, which says nothing about the payment. It
-    /// polls on until then, and can be called again afterwards.
+    /// The verdict that ended the watch; **`None` if it was cancelled**, which says nothing about the payment. It polls
+    /// until then, and can be called again afterwards.
     ///
     /// # Errors
-    /// [`PaymentError::DeadlineExpired`] where the payment was still pending, [`PaymentError::Unauthorized`] and
-    /// [`PaymentError::Misconfigured`] where polling on is useless: three times in a row, or the gateway was closed. None
-    /// of them says that the payment failed.
+    /// [`PaymentError::DeadlineExpired`] if the payment was still pending, [`PaymentError::Unauthorized`] and
+    /// [`PaymentError::Misconfigured`] if further polling is useless: three times in a row, or the gateway was closed. An error never means
+    /// that the payment failed.
     pub async fn outcome(&self) -> Result<Option<Verdict>, PaymentError> {
         loop {
             // The lock is released between reports, so that other waiters get theirs.
@@ -314,7 +314,7 @@ impl StatusWatch {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl StatusWatch {
-    /// Makes the next query due at once: for an app that has just come back to the front.
+    /// Makes the next query due at once: for an app that returns to the foreground.
     pub fn check_now(&self) {
         self.shared.check_now.store(true, Ordering::Release);
         self.shared.waiter.wake_by_ref();
@@ -384,7 +384,7 @@ impl Shared {
         })
     }
 
-    /// Has the source's timers start the query when it is due, for as long as the guard is held: between calls no query is sent.
+    /// Lets the source's timers start the query when it is due, while the guard is held: between calls no query is sent.
     fn wait_for(self: &Arc<Self>, due: Instant, deadline: Instant) -> Waiting<'_> {
         let moment = due.min(deadline);
         let is_listed = {
@@ -405,16 +405,16 @@ impl Shared {
         state.query = Query::InFlight { started, answer };
     }
 
-    /// The answer to the query, also to one that the timers start meanwhile. `None` means: look again.
+    /// The answer to the query, also if the timers start it. `None` means: look again.
     fn answered(&self) -> impl Future<Output = Option<Answered>> {
         poll_fn(|context| {
-            // Before anything is looked at: who changes it later wakes.
+            // Registered before the state is read: a later change wakes the caller.
             self.waiter.0.register(context.waker());
             let mut state = self.state();
             let is_over = match &mut state.query {
                 Query::None => true,
                 Query::Waiting { .. } => self.is_check_due() || self.source.usable().is_err(),
-                // What has come already counts, so it is looked at before a reason to stop.
+                // An answer that has arrived counts, so it is read before a reason to stop.
                 Query::InFlight { started, answer } => {
                     if let Poll::Ready(answer) = answer.poll_unpin(context) {
                         let started = *started;
@@ -465,7 +465,7 @@ impl Shared {
             }
             Err(error) if is_the_last => return Err(failed(progress, error)),
             Err(error) => {
-                // It may have failed because the gateway was closed meanwhile.
+                // It may have failed because the gateway was closed during the query.
                 if let Err(why) = self.source.usable() {
                     return Err(failed(progress, why));
                 }
@@ -530,7 +530,7 @@ fn failed(progress: &mut Progress, error: PaymentError) -> PaymentError {
     error
 }
 
-/// What may be one odd response, and needs a person where it is not.
+/// Whether this may be a single odd response that needs a person if it repeats.
 fn is_odd(answer: &Result<Verdict, PaymentError>) -> bool {
     matches!(
         answer,

@@ -1,4 +1,4 @@
-//! A stub whose every response is the same: for this project's own fuzz targets.
+//! A stub that always returns the same response: for this project's own fuzz targets.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The in-memory transport: the one test double behind the transport's seam, in tests and fuzz targets.
-//! What answers is a [`Stub`]; the clock is tokio's, which is a virtual one where a test paused it.
+//! The in-memory transport: the one test double behind the transport's seam, in tests and fuzz targets. A [`Stub`]
+//! answers; the clock is tokio's, which is virtual if a test paused it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,9 +19,9 @@ use crate::{
     transport::{Boxed, Failure, Request, Transport},
 };
 
-/// Plays the gateway's side.
+/// Simulates the gateway.
 pub(super) trait Stub: Send + Sync + 'static {
-    /// What comes back. It asks the request for leave (`establish`) as the network does.
+    /// The response. The stub needs the request's permission (`establish`), as the network does.
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>>;
 
     /// The longest unless a simulation draws it, so that tests know when a retry comes.

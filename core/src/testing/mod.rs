@@ -1,4 +1,4 @@
-//! Test doubles and simulations: a stub of the gateway in memory, and the random schedules that are played against it.
+//! Test doubles and simulations: a stub of the gateway in memory, and the random schedules that run against it.
 
 #[cfg(feature = "_internals")]
 pub(crate) mod fixed_response;

@@ -18,7 +18,7 @@ use crate::{
     transport::{Boxed, Failure, Request, Stage, Transport},
 };
 
-/// What the gateway does with the n-th request, and after how long.
+/// The gateway's action for the n-th request, with its delay.
 pub(crate) enum Act {
     /// No connection can be made.
     Refuse,
@@ -28,7 +28,7 @@ pub(crate) enum Act {
     Response(Duration, u16, Option<u64>, String),
     /// It takes this long to make a connection; then it responds with an empty object.
     ConnectSlowly(Duration),
-    /// Its host's name is looked up for ever.
+    /// The lookup of its host name never ends.
     NeverLookedUp,
 }
 
@@ -75,7 +75,7 @@ impl Scripted {
         Arc::new(Memory { stub: Self::new(move |number, _| script(number)) })
     }
 
-    /// The same, by the content of the request, too: its body, or its query if it has none.
+    /// A script that also depends on the content of the request: its body, or its query if it has none.
     pub(crate) fn by_request(
         settings: impl FnOnce(&mut GatewayConfig),
         script: impl Fn(usize, &str) -> Act + Send + Sync + 'static,

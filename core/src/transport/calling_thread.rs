@@ -1,7 +1,7 @@
 //! Blocking calls: the calling thread drives the network itself, so that a query wakes no other thread.
 //!
-//! It borrows a current-thread runtime of tokio, and with it the connections that an earlier caller has made there. What
-//! has to outlive the caller runs on Kassa's own threads all the same.
+//! It borrows a current-thread runtime of tokio, and with it the connections that an earlier caller has made there.
+//! Work that must outlive the caller still runs on Kassa's own threads.
 
 use std::{
     future::poll_fn,
@@ -14,26 +14,26 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::transport::runtime::{self, PerProcess, sigpipe::HeldBack, without_subscriber};
 
-/// Runtimes that nobody uses at the moment, with the time since when; the last one used at the end. Not thread-locals: a
-/// connection would stay behind with each thread of a pool, and be closed with each that ends.
+/// Idle runtimes, each with the time since when; the last used one is at the end. Not thread-locals: each thread of a
+/// pool would keep a connection, which would close when the thread ends.
 static IDLE: PerProcess<Mutex<Vec<(Instant, Runtime)>>> = PerProcess::new();
 
-/// More than this many are not kept: each holds a connection for each gateway.
+/// The most idle runtimes that are kept: each holds a connection for each gateway.
 const MOST_IDLE: usize = 16;
 
-/// Nobody drives an idle runtime, so nobody sees that its connections end. As long as other idle connections are kept.
+/// Nothing drives an idle runtime, so the end of its connections is not noticed. The same limit as for other idle connections.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
-/// What one blocking call waits with.
+/// Waits for one blocking call.
 pub struct CallingThread {
     process: u32,
-    /// None where Kassa's own threads drive the network.
+    /// `None` if Kassa's own threads drive the network.
     runtime: Option<Runtime>,
 }
 
 impl CallingThread {
-    /// It drives the network until this is dropped: for a query. Not where the thread belongs to a runtime already, which
-    /// lets no other one run there, or where none can be made.
+    /// Drives the network until it is dropped: for a query. It does not if the thread already belongs to a runtime, which allows no other
+    /// one there, or if no runtime can be created.
     pub fn that_drives() -> Self {
         let of_host = Handle::try_current().is_ok();
         let fresh = || Builder::new_current_thread().enable_all().build().ok();
@@ -41,7 +41,7 @@ impl CallingThread {
         Self { process: std::process::id(), runtime }
     }
 
-    /// It only waits: for what is no query, or may take days. A runtime for each would be three file descriptors for nothing.
+    /// Only waits: for calls that are not queries, or may take days. A runtime for each would waste three file descriptors.
     pub fn that_waits() -> Self {
         Self { process: std::process::id(), runtime: None }
     }
@@ -56,13 +56,13 @@ impl CallingThread {
         without_subscriber(|| runtime.block_on(future))
     }
 
-    /// Runs a future to its end, but not for longer than this; nothing where it has not come to it.
+    /// Runs a future to its end, at most for this time; `None` if it has not ended.
     #[cfg(any(test, feature = "uniffi"))]
     pub fn run_for<F: Future + Unpin>(&self, future: &mut F, longest: Duration) -> Option<F::Output> {
         self.run(async {
             let output = tokio::time::timeout(longest, future).await.ok();
             if output.is_none() {
-                // The runtime wakes only now whoever has yielded in the last poll, and would forget it otherwise.
+                // The runtime wakes a task that yielded in the last poll only now, and would lose the wake-up otherwise.
                 tokio::task::yield_now().await;
             }
             output
@@ -74,7 +74,7 @@ impl Drop for CallingThread {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         if self.process != std::process::id() {
-            // It is the parent's.
+            // It belongs to the parent.
             std::mem::forget(runtime);
             return;
         }
@@ -84,7 +84,7 @@ impl Drop for CallingThread {
     }
 }
 
-/// The one used last, whose connections are the least likely to be closed.
+/// The runtime used last, whose connections are the least likely to be closed.
 fn taken() -> Option<Runtime> {
     let mut idle = IDLE.get().lock().unwrap_or_else(PoisonError::into_inner);
     let last = idle.pop().map(|(_, runtime)| runtime);
@@ -92,22 +92,22 @@ fn taken() -> Option<Runtime> {
     last
 }
 
-/// Ends what is idle for too long, the longest first, and what is one too many. Not while it holds the lock.
+/// Ends runtimes that were idle too long, the oldest first, and those beyond the limit. It releases the lock first.
 fn end_those_too_many(mut idle: MutexGuard<'_, Vec<(Instant, Runtime)>>) {
     let too_old = idle.iter().take_while(|(since, _)| since.elapsed() > LONGEST_IDLE).count();
     let too_many = idle.len().saturating_sub(MOST_IDLE);
     let ended: Vec<_> = idle.drain(..too_old.max(too_many)).collect();
     drop(idle);
     for (_, runtime) in ended {
-        // Looking up a host's address may go on in it, for which nobody has to wait.
+        // A host lookup may still run in it, which need not be awaited.
         runtime.shutdown_background();
     }
 }
 
-/// The network is driven by Kassa's own threads meanwhile, as the host's runtime, where there is one, is blocked.
+/// Kassa's own threads drive the network, because the host's runtime, if any, is blocked.
 ///
-/// It polls without tokio's cooperative budget: in a task that has used its budget up, nothing would get ready any more, as
-/// only the task's own thread, which is blocked here, could renew it. Tokio had the like in its own blocking calls:
+/// It polls without tokio's cooperative budget: in a task with an exhausted budget, nothing would become ready, because only the task's own
+/// thread, which is blocked here, could renew it. Tokio's own blocking calls had the same problem:
 /// <https://github.com/tokio-rs/tokio/pull/2711>.
 fn on_own_threads<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// It was lost, and the call with it, where a slice ended with the very poll that had yielded.
+    /// It was lost, and the call with it, if a slice ended with the poll that had yielded.
     #[test]
     fn a_wake_up_is_not_lost_between_two_slices() {
         let yields = async {

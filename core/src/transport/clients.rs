@@ -1,5 +1,5 @@
-//! HTTP clients, all set up alike: a connection pool (keep-alive) for each async runtime in which queries run, and a
-//! client without a pool for each payment.
+//! HTTP clients, all configured alike: a connection pool (keep-alive) for each async runtime in which queries run, and
+//! a client without a pool for each payment.
 //!
 //! A kept-alive connection is driven by a task of the runtime in which it was made. A query that runs on its caller's
 //! runtime therefore needs a pool there: another runtime's connection would wake another thread for each step, and die
@@ -54,18 +54,18 @@ pub(super) struct Clients {
     of_others: Arc<Pools>,
 }
 
-/// By runtime. An entry goes with its runtime, or with the gateway.
+/// The clients by runtime. An entry ends with its runtime, or with the gateway.
 type Pools = Mutex<HashMap<Id, OfRuntime>>;
 
 struct OfRuntime {
-    /// None where the runtime cannot drive a connection.
+    /// `None` if the runtime cannot drive a connection.
     client: Option<Client>,
     /// Dropped with the gateway, which ends the [`Lifetime`]'s task.
     _gateway_lives: oneshot::Sender<Infallible>,
 }
 
 impl Clients {
-    /// For a peer, with Kassa's own runtime.
+    /// Creates the clients for a peer, with Kassa's own runtime.
     pub(super) fn new(peer: &Peer<'_>, own_runtime: &Handle) -> Result<Self, PaymentError> {
         let setup = Setup::new(peer)?;
         let of_own_runtime = setup.kept_alive().map_err(|problem| {
@@ -74,7 +74,7 @@ impl Clients {
         Ok(Self { setup, own_runtime: own_runtime.id(), of_own_runtime, of_others: Arc::default() })
     }
 
-    /// Whether the calling task has a runtime of its own that can drive connections.
+    /// Whether the calling task has its own runtime that can drive connections.
     pub(super) fn can_be_driven_here(&self) -> bool {
         Handle::try_current().is_ok_and(|current| {
             let can = |of_runtime: &OfRuntime| of_runtime.client.is_some();
@@ -82,15 +82,15 @@ impl Clients {
         })
     }
 
-    /// Notes that the calling task's runtime cannot drive connections: it was built without I/O or without timers, which
-    /// cannot be detected beforehand.
+    /// Records that the calling task's runtime cannot drive connections: it was built without I/O or without timers,
+    /// which cannot be detected beforehand.
     pub(super) fn cannot_be_driven_here(&self) {
         if let Ok(current) = Handle::try_current() {
             self.keep(&current, None);
         }
     }
 
-    /// With the pool of the calling task's runtime.
+    /// A client with the pool of the calling task's runtime.
     pub(super) fn kept_alive(&self) -> reqwest::Result<Client> {
         match Handle::try_current() {
             Ok(current) if current.id() != self.own_runtime => self.of(&current),
@@ -119,14 +119,14 @@ impl Clients {
             Entry::Vacant(vacant) => vacant.insert(OfRuntime { client, _gateway_lives: gateway_lives }),
         };
         let lifetime = Lifetime { runtime: runtime.id(), pools: Arc::downgrade(&self.of_others) };
-        // After the entry is there: a runtime that is being shut down drops this at once.
+        // Spawned after the entry exists: a runtime that is shutting down drops this at once.
         runtime.spawn(async move {
             let _lifetime = lifetime;
             let _ = gateway_goes.await;
         });
     }
 
-    /// Without a pool: a fresh client makes a fresh connection, and the observer hears when it is established.
+    /// A client without a pool: it makes a fresh connection, and notifies the observer when it is established.
     pub(super) fn observed(&self, connection: Arc<Connection>) -> reqwest::Result<Client> {
         self.setup.builder().pool_max_idle_per_host(0).connector_layer(Observer(Some(connection))).build()
     }
@@ -136,8 +136,8 @@ fn lock(pools: &Pools) -> MutexGuard<'_, HashMap<Id, OfRuntime>> {
     pools.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held by a task of a runtime, which drops its tasks when it is shut down: the runtime's entry goes then. Connections
-/// of a runtime that is gone would never answer, and a program may make one runtime after another.
+/// Held by a task of a runtime, which drops its tasks at shutdown: the runtime's entry is removed then. Connections of
+/// a dropped runtime would never answer, and a program may create one runtime after another.
 struct Lifetime {
     runtime: Id,
     pools: Weak<Pools>,
@@ -204,7 +204,8 @@ impl Setup {
     }
 }
 
-// TLS and certificate validation: whom to trust. Why rustls with ring and these roots: `docs/adr/0003-ring-and-webpki-roots.md`.
+// TLS and certificate validation: the trusted roots. For the choice of rustls, ring and these roots see
+// `docs/adr/0003-ring-and-webpki-roots.md`.
 
 /// TLS 1.2 or later, with Mozilla's roots and the extra ones.
 pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {
@@ -218,8 +219,8 @@ pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<Client
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Ring's, without what signs by a private key: Kassa shows no client certificate (mutual TLS), so the linker can leave out
-/// how RSA and ECDSA sign.
+/// Ring's provider, without signing by a private key: Kassa presents no client certificate (mutual TLS), so the linker can drop RSA and
+/// ECDSA signing.
 fn provider() -> CryptoProvider {
     CryptoProvider { key_provider: &NoKeys, ..ring::default_provider() }
 }
@@ -244,8 +245,7 @@ fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {
     if roots.len() == before { Err(unusable(&"a text holds no certificate in PEM form")) } else { Ok(()) }
 }
 
-// Looking a host name up (DNS), by the system, as the HTTP client does it by itself. It is done here so that a request knows that it waits
-// for it.
+// Host name lookup (DNS) by the system, as in the HTTP client itself. It is done here so that a request knows that it waits for it.
 
 pub(super) struct Lookup;
 

@@ -1,4 +1,4 @@
-//! The way to the other side: how far it has come, so that an error can say what did not end in time, and the commit point of a request.
+//! The progress of a connection, so that an error can name the step that did not end in time, and the commit point of a request.
 
 use std::{
     error::Error,
@@ -21,13 +21,13 @@ const ESTABLISHED: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
 /// Whether a request has had a connection. Sender and caller change it in one atomic step (compare-and-swap), so a
-/// caller that cancels either prevents the sending for certain, or learns that it can no longer be prevented.
+/// caller that cancels either certainly prevents sending, or learns that it is too late.
 #[derive(Default)]
 pub(crate) struct Connection(AtomicU8);
 
 impl Connection {
     /// Called when a connection is established, before anything is written to it. True at most once: false means that
-    /// the caller gave up, or that the request had its connection already. Nothing may be sent then.
+    /// the caller gave up, or that the request already had its connection. Nothing may be sent then.
     pub(crate) fn establish(&self) -> bool {
         self.leave(ESTABLISHED)
     }
@@ -48,8 +48,8 @@ impl Connection {
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Middleware around the connector of an HTTP client: a request knows that it waits for a connection, and a new connection
-/// of one request alone asks for permission before the client can write to it.
+/// Middleware around the connector of an HTTP client: a request knows that it waits for a connection, and a new connection of a single
+/// request needs permission before the client can write to it.
 #[derive(Clone)]
 pub(crate) struct Observer(pub(crate) Option<Arc<Connection>>);
 
@@ -94,21 +94,21 @@ where
     }
 }
 
-// How far the way to the other side has come, so that an error can say what it was that did not end in time.
+// The progress of a connection, so that an error can name the step that did not end in time.
 
-/// What a request waits for.
+/// The step that a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// For its response, or for nothing that is known here.
+    /// Its response, or an unknown step.
     Response,
-    /// For the host's address (DNS).
+    /// The host's address (DNS).
     LookingUp,
-    /// For a connection: TCP and TLS.
+    /// A connection: TCP and TLS.
     Connecting,
 }
 
-/// The stage of one request. It is for the words of an error alone: whether money may have moved is the
-/// [`Connection`](super::Connection)'s to say.
+/// The stage of one request. It is only for the text of an error: [`Connection`](super::Connection) decides whether
+/// money may have moved.
 #[derive(Default)]
 pub(crate) struct Progress(AtomicU8);
 
@@ -132,20 +132,20 @@ impl Progress {
 }
 
 tokio::task_local! {
-    /// The request for which the HTTP client works: it tells its connector nothing of it.
+    /// The current request of the HTTP client, which does not pass it to its connector.
     static CURRENT: Arc<Request>;
 }
 
-/// Runs an exchange as the given request's.
+/// Runs an exchange for the given request.
 pub(super) fn of<F: Future>(request: Arc<Request>, exchange: F) -> impl Future<Output = F::Output> {
     request.progress.set(Stage::Response);
     CURRENT.scope(request, exchange)
 }
 
-/// Runs a step of making a connection, and notes that the request waits for it, and for what it waits afterwards.
+/// Runs a step of connecting, and records that the request waits for it, and the step that it waits for afterwards.
 ///
-/// A request of the pool may get another connection meanwhile. The step then goes on elsewhere, for later requests, and
-/// this one waits for its response.
+/// A request of the pool may get another connection in the meantime. The step then continues for later requests, and
+/// this request waits for its response.
 pub(super) async fn during<F: Future>(stage: Stage, afterwards: Stage, step: F) -> F::Output {
     let mut waiting = CURRENT.try_with(Arc::clone).ok();
     if let Some(request) = &waiting {
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(request.progress.stage(), Stage::Response);
     }
 
-    /// Another query has given its connection back, and the one that was begun for this one goes on by itself.
+    /// Another query has returned its connection, and the one that was begun for this query continues on its own.
     #[test]
     fn request_on_other_connection_awaits_response() {
         let request = request();

@@ -1,6 +1,6 @@
 //! HTTP client: HTTP/1.1 over TLS, with timeouts, proxies, and a connection pool (keep-alive) for queries.
 //!
-//! Why HTTP is done here and not by each language's client: `docs/adr/0001-http-in-rust.md`.
+//! For why HTTP is implemented here and not by each language's client see `docs/adr/0001-http-in-rust.md`.
 
 use std::{
     borrow::Cow,
@@ -39,8 +39,8 @@ use crate::{
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// The longest `Retry-After` that is believed. One response that names an hour must not stop the queries of all payments for so
-/// long: a query after a minute finds out whether it still holds.
+/// The longest `Retry-After` that is obeyed. One response with an hour must not stop the queries of all payments for an hour: a query after
+/// a minute shows whether it still holds.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct HttpTransport {
@@ -52,7 +52,7 @@ pub(crate) struct HttpTransport {
 
 struct Exchanger {
     base_url: Url,
-    /// The addresses without a query, by path: there are as many as endpoints.
+    /// The URLs without a query, by path: as many as endpoints.
     addresses: RwLock<Vec<(&'static str, Url)>>,
     authorization: Option<HeaderValue>,
     clients: Clients,
@@ -150,13 +150,13 @@ impl Exchanger {
     fn message(&self, request: &Request) -> reqwest::Request {
         let mut message = reqwest::Request::new(request.method.clone(), self.url(request));
         let headers = message.headers_mut();
-        // With room for those that the HTTP client adds, so that the map need not grow.
+        // With room for headers that the HTTP client adds, so that the map need not grow.
         headers.reserve(10 + request.headers.len());
         headers.extend(request.headers.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        // Nothing here decompresses, and without this header any coding would do (RFC 9110, 12.5.3).
+        // Nothing here decompresses, and without this header any coding is allowed (RFC 9110, 12.5.3).
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        // A status query has its order in the body, where caches do not look: one could answer with another order's
+        // A status query has its order number in the body, which caches ignore: a cache could return another order's
         // response.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(authorization) = &self.authorization {
@@ -199,16 +199,16 @@ impl Exchanger {
     }
 }
 
-/// Lets a current-thread runtime see first what became of its connections while nobody drove it. Without that a query on one
-/// that the gateway has closed would fail, and be sent again after a pause. The threads of other runtimes look all the time.
+/// Lets a current-thread runtime first notice connections that closed while nothing drove it. Otherwise a query on a connection that the
+/// gateway has closed would fail, and be retried after a pause. Other runtimes notice at once, on their threads.
 async fn look_at_connections() {
     if Handle::try_current().is_ok_and(|current| current.runtime_flavor() == RuntimeFlavor::CurrentThread) {
         tokio::task::yield_now().await;
     }
 }
 
-/// The `Authorization` header: its bytes are wiped when it is dropped, and it is marked as sensitive so that nothing
-/// prints it.
+/// The `Authorization` header: its bytes are wiped when it is dropped, and it is marked as sensitive so that it is
+/// never printed.
 pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue, PaymentError> {
     let mut header = SecretBytes::with_capacity(scheme.len() + 1 + token.expose().len());
     header.append(scheme.as_bytes());
@@ -239,7 +239,7 @@ async fn read(mut incoming: HttpResponse) -> Result<Response, reqwest::Error> {
     Ok(response)
 }
 
-/// `Content-Encoding`, by a name of Kassa's own, as the header may say anything; nothing where the body is as it is.
+/// `Content-Encoding`, as one of Kassa's own names, because the header is arbitrary input; `None` for an unencoded body.
 fn coding(headers: &HeaderMap) -> Option<&'static str> {
     const KNOWN: [&str; 5] = ["gzip", "br", "deflate", "zstd", "compress"];
     let named = headers.get_all(CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
@@ -249,8 +249,8 @@ fn coding(headers: &HeaderMap) -> Option<&'static str> {
     Some(KNOWN.into_iter().find(|known| *known == name).unwrap_or("a coding that is not known"))
 }
 
-/// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date. A date is
-/// compared with the response's own `Date`, as the clocks on both sides may differ.
+/// `Retry-After` of a rate limit (429) or an outage (503): a number of seconds, or a date. A date is compared with the response's own
+/// `Date`, because the clocks of both sides may differ.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse() {

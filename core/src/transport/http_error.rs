@@ -1,4 +1,4 @@
-//! Errors of the HTTP client: whether trying again can help, and what they say in one line.
+//! Errors of the HTTP client: whether a retry can help, and their text in one line.
 
 use std::{error::Error, io};
 
@@ -10,20 +10,20 @@ use crate::{
     transport::connection::Stage,
 };
 
-/// What an error says of a certificate of a later time than the clock's: a payer can set that.
+/// The text about a certificate that is not valid yet by the clock, which a payer can correct.
 pub(crate) const NOT_VALID_YET: &str = "is not valid yet";
 
-/// The other side, as errors name it. Redaction: of its URL host and port alone, which are no secret.
+/// The peer, as errors name it. Redaction: only host and port of its URL, which are not secret.
 pub(super) struct Target {
     /// Host and port.
     address: String,
-    /// What is looked up (DNS).
+    /// The host name to look up (DNS).
     host_name: String,
-    /// What is added to the address.
+    /// The route, which is added to the address.
     way: &'static str,
-    /// The setting that says where it is.
+    /// The setting with its URL.
     url_setting: &'static str,
-    /// The setting that says which certificates are trusted.
+    /// The setting with the trusted certificates.
     roots_setting: &'static str,
 }
 
@@ -52,7 +52,7 @@ impl Target {
         }
     }
 
-    /// Why no response came, by whether the gateway may have seen the request.
+    /// Why no response arrived, by whether the gateway may have seen the request.
     pub(super) fn failure(&self, problem: &reqwest::Error, sent: bool, stage: Stage) -> Failure {
         if sent {
             return Failure::Lost { detail: causes(problem) };
@@ -63,7 +63,7 @@ impl Target {
         }
     }
 
-    /// Permanent errors: they come again until somebody changes a setting, a certificate or a clock.
+    /// Permanent errors: they repeat until a person changes a setting, a certificate or a clock.
     fn what_cannot_work(&self, problem: &reqwest::Error) -> Option<String> {
         let side = self.side(problem);
         chain(problem).find_map(|cause| {
@@ -81,7 +81,7 @@ impl Target {
         })
     }
 
-    /// What is wrong with a certificate, and which one is needed.
+    /// The problem with a certificate, and which one is needed.
     fn certificate(&self, side: &str, why: &CertificateError) -> String {
         let Self { roots_setting, url_setting, .. } = self;
         let clock = "check the date and the time of this machine; if they are right, the other side needs a new one";
@@ -93,8 +93,8 @@ impl Target {
                 format!("the certificate of {side} {NOT_VALID_YET}: {clock}")
             }
             CertificateError::UnknownIssuer => format!(
-                "the certificate of {side} is signed by nobody that is trusted: put the certificate of the authority that \
-                 signed it (CA, PEM) into {roots_setting}"
+                "the certificate of {side} is not signed by a trusted authority: add the authority's certificate (CA, PEM) \
+                 to {roots_setting}"
             ),
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 format!("the certificate of {side} is for another host: check {url_setting} ({why})")
@@ -126,7 +126,7 @@ impl Target {
         }
     }
 
-    /// Whose fault an error of a connection is.
+    /// The side that caused a connection error.
     fn side(&self, problem: &reqwest::Error) -> &str {
         if is_of_proxy(problem) { "the proxy" } else { &self.address }
     }
@@ -137,7 +137,7 @@ fn is_of_proxy(problem: &reqwest::Error) -> bool {
     chain(problem).any(|cause| cause.source().is_some() && cause.to_string().starts_with("tunnel error:"))
 }
 
-/// The TLS error inside I/O errors: one does not report what it wraps as its source, and may wrap another I/O error.
+/// The TLS error inside I/O errors: an I/O error does not report a wrapped error as its source, and may wrap another I/O error.
 fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     match cause.downcast_ref::<io::Error>() {
         Some(io) => tls_error(io.get_ref()?),
@@ -145,7 +145,7 @@ fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
     }
 }
 
-/// A cause in words, without the number that the system has for it.
+/// The text of a cause, without the system's error number.
 fn words(cause: &(dyn Error + 'static)) -> String {
     use io::ErrorKind::{
         AddrNotAvailable, ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkDown,
@@ -160,7 +160,7 @@ fn words(cause: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The whole chain in one line. The URL is left out: its query holds identifiers.
+/// The whole chain in one line, without the URL: its query contains identifiers.
 pub(super) fn causes(problem: &reqwest::Error) -> String {
     let kind = if problem.is_timeout() {
         "timed out"
@@ -223,7 +223,7 @@ mod tests {
         for (why, words) in [
             (&old, ["has expired", "the date and the time of this machine"]),
             (&young, ["is not valid yet", "the date and the time of this machine"]),
-            (&CertificateError::UnknownIssuer, ["nobody that is trusted", roots]),
+            (&CertificateError::UnknownIssuer, ["not signed by a trusted authority", roots]),
             (&CertificateError::NotValidForName, ["is for another host", "base_url (KASSA_URL)"]),
             (&authority, ["that of an authority (CA)", roots]),
             (&CertificateError::Revoked, ["cannot be used", "Revoked"]),

@@ -1,18 +1,18 @@
-//! Kassa's own async runtime (tokio): one for the process, started at first use. Beside it: values that each process has for
-//! itself, and holding back SIGPIPE on the threads that write to the network.
+//! Kassa's own async runtime (tokio): one for the process, started at first use. Also values for each process, and blocking of SIGPIPE on
+//! threads that write to the network.
 
 use once_cell::{race::OnceBox, sync::OnceCell};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::PaymentError;
 
-/// Payments wait for the network, not for a processor. With one, whatever answers runs of the host's (a coroutine of the JVM's) would
-/// hold up all other answers.
+/// Payments wait for the network, not for a processor. With one worker, the host's code that handles an answer (such as a JVM coroutine)
+/// would delay all other answers.
 const WORKERS: usize = 2;
 
 static RUNTIME: PerProcess<OnceCell<Runtime>> = PerProcess::new();
 
-/// The runtime, started if need be. That it cannot be started is an error to report, not a panic.
+/// The runtime, started if needed. A failed start is an error, not a panic.
 pub(crate) fn handle() -> Result<Handle, PaymentError> {
     let start = || {
         Builder::new_multi_thread()
@@ -31,25 +31,25 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
     Ok(runtime.handle().clone())
 }
 
-/// Logging: gives these threads no subscriber of `tracing`. The HTTP client tells it of every step, also between the
-/// bytes of a response and whoever waits for it, and a subscriber that panics or blocks there would cost a payment its
-/// answer. Kassa's own events are handed over elsewhere (`pipeline::log`).
+/// Logging: gives these threads no subscriber of `tracing`. The HTTP client logs every step, also between the arrival
+/// of a response and its caller, and a subscriber that panics or blocks there would lose a payment's answer. Kassa's
+/// own events are passed on elsewhere (`pipeline::log`).
 fn keep_subscribers_out() {
     // Until the thread ends.
     std::mem::forget(tracing::dispatcher::set_default(&tracing::Dispatch::none()));
 }
 
-/// The same for a moment, on a thread of the host's.
+/// Runs work without a subscriber on a thread of the host.
 pub(crate) fn without_subscriber<T>(work: impl FnOnce() -> T) -> T {
     tracing::dispatcher::with_default(&tracing::Dispatch::none(), work)
 }
 
-// Fork safety: a static value that each process has for itself.
+// Fork safety: a static value for each process.
 
 /// A linked list with a value for each process, from the first one to its forked descendants.
 ///
-/// Threads do not survive a fork, so what they use must not be shared with a forked child: a lock may be held by a
-/// thread that does not exist there. A child appends a value of its own, and leaves those of its ancestors as they are.
+/// Threads do not survive a fork, so their data must not be shared with a forked child: a lock may be held by a thread
+/// that does not exist there. A child appends its own value, and does not touch those of its ancestors.
 pub(crate) struct PerProcess<T> {
     first: OnceBox<OfProcess<T>>,
 }
@@ -93,13 +93,13 @@ pub(super) mod sigpipe {
 
     use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 
-    /// For a thread of Kassa's own.
+    /// Blocks the signal permanently on one of Kassa's own threads.
     pub(crate) fn hold_back_for_good() {
         // It fails only for an unknown signal, and this one is known.
         let _ = sigpipe().thread_block();
     }
 
-    /// For a thread of the host's, until this is dropped. Nothing where the process would live on anyway.
+    /// Blocks the signal on a thread of the host until this is dropped. `None` if the signal would not end the process.
     pub(crate) struct HeldBack(Option<SigSet>);
 
     impl HeldBack {
@@ -112,8 +112,8 @@ pub(super) mod sigpipe {
         fn drop(&mut self) {
             let Some(before) = self.0.take() else { return };
             if !before.contains(Signal::SIGPIPE) {
-                // One more makes no difference to one that is pending, as they do not queue; so one is there to be taken
-                // back, and none is left to be delivered.
+                // Signals do not queue: if one is pending, raising another changes nothing. So exactly one is consumed
+                // here, and none is left to be delivered.
                 let _ = raise(Signal::SIGPIPE).and_then(|()| sigpipe().wait());
                 let _ = before.thread_set_mask();
             }
@@ -124,8 +124,8 @@ pub(super) mod sigpipe {
         SigSet::from(Signal::SIGPIPE)
     }
 
-    /// Whether the process neither ignores nor handles it. A program decides that when it starts, so it is read once; by
-    /// two threads at once twice, as a lock could be held while the process forks.
+    /// Whether the process neither ignores nor handles it. A program decides that when it starts, so it is read once;
+    /// two concurrent threads may both read it, because a lock could be held while the process forks.
     fn ends_the_process() -> bool {
         const UNKNOWN: u8 = 2;
         static ENDS: AtomicU8 = AtomicU8::new(UNKNOWN);

@@ -15,7 +15,7 @@ use crate::{
     violation::{Advice, AdviceTopic, Rule, Violation},
 };
 
-/// In characters.
+/// The limit in characters.
 const LONGEST_ENTRY_ID: usize = 256;
 
 /// Collects the violations of one input. A field that breaks `Required` is not checked further.
@@ -25,17 +25,17 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// Breaks a rule of which English says more than its own sentence, for developers.
+    /// Adds a violation with a more specific English sentence, for developers.
     pub(crate) fn fail(&mut self, field: &str, rule: Rule, limit: Option<&str>, sentence: &str) {
         self.violations.push(Violation::new(field, rule, limit, sentence));
     }
 
-    /// Breaks a rule: what it says is determined by field, rule and limit, in every language.
+    /// Adds a violation. Field, rule and limit determine its text in every language.
     pub(crate) fn break_rule(&mut self, field: &str, rule: Rule, limit: Option<&str>) {
         self.violations.push(Violation::of(field, rule, limit));
     }
 
-    /// True where there is something to check further.
+    /// True if the value is present and can be checked further.
     pub(crate) fn required(&mut self, field: &str, value: &str) -> bool {
         let given = !value.trim().is_empty();
         if !given {
@@ -101,15 +101,15 @@ impl Checks {
         }
     }
 
-    /// An amount with more decimals than its currency has: the gateway would round it, or charge what the payer did not
-    /// see. Zeros at the end count for nothing, so 100.100 has two decimals.
+    /// An amount with more decimals than its currency has: the gateway would round it, or charge an amount that the
+    /// payer did not see. Trailing zeros do not count: 100.100 has one decimal.
     pub(crate) fn decimals(&mut self, field: &str, amount: Decimal, most: u32) {
         if amount.normalize().scale() > most {
             self.break_rule(field, Rule::Exact, Some(&most.to_string()));
         }
     }
 
-    /// A card's number, expiry and code. Its holder's name stands elsewhere in the interface's table.
+    /// A card's number, expiry and code. Its holder's name is elsewhere in the interface's table.
     pub(crate) fn card(&mut self, card: &Card, luhn: bool) {
         if self.digits_between("pan", card.pan(), PAN_MIN, PAN_MAX) && luhn && !passes_luhn(card.pan()) {
             self.break_rule("pan", Rule::Luhn, None);
@@ -132,7 +132,7 @@ impl Checks {
         }
     }
 
-    /// The name of an entry in a journal, where one is given.
+    /// The id of a journal entry, if given.
     pub(crate) fn entry_id(&mut self, value: Option<&str>) {
         let Some(value) = value else { return };
         if self.required("entry_id", value) && value.chars().count() > LONGEST_ENTRY_ID {
@@ -177,19 +177,19 @@ fn is_http(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// A URL parser repairs `https:shop` and `https:///shop`, but they would be sent as they are, to a gateway that need
-/// not.
+/// A URL parser repairs `https:shop` and `https:///shop`, but they would be sent unchanged, and the gateway may not
+/// repair them.
 fn names_host(value: &str, url: &Url) -> bool {
     let host = value.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     host.is_some_and(|host| !host.starts_with('/'))
 }
 
-/// A URL parser silently drops or replaces these characters, but they would be sent as they are.
+/// A URL parser silently drops or replaces these characters, but they would be sent unchanged.
 fn has_forgiven_character(value: &str) -> bool {
     value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
 }
 
-// Return addresses: where the payer's browser goes after the gateway's page. A page of the merchant's, or the deep link of an app.
+// Return URLs: where the payer's browser goes after the gateway's page. A page of the merchant, or an app's deep link.
 
 /// Denylist of schemes by which a browser or an operating system would run code (XSS), read what is on the device, or
 /// show a page of its own. An allowlist is not possible, because the deep link of an app may have any scheme; so
@@ -214,7 +214,7 @@ const REFUSED_SCHEMES: [&str; 17] = [
     "search-ms",
 ];
 
-/// True where the scheme of a parsed address may be one of a page or an app.
+/// True if the scheme of a parsed URL is allowed for a page or an app.
 pub(crate) fn has_allowed_scheme(url: &Url) -> bool {
     // A parser writes schemes in lower case.
     !REFUSED_SCHEMES.contains(&url.scheme())

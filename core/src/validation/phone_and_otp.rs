@@ -1,5 +1,5 @@
-//! Phone numbers, as people write them and phones give them. The interface does not show in which form the gateway wants
-//! one (`docs/interface.md#what-is-not-shown`): one of Kyrgyzstan is sent in the form of its test numbers.
+//! Phone numbers, as people and phones write them. The interface does not show the form that the gateway expects
+//! (`docs/interface.md#what-is-not-shown`): a number of Kyrgyzstan is sent in the form of its test numbers.
 
 use std::ops::RangeInclusive;
 
@@ -9,18 +9,18 @@ use crate::{
 };
 
 pub(crate) const COUNTRY: &str = "996";
-/// Behind the country code.
+/// Digits after the country code.
 pub(crate) const NATIONAL: usize = 9;
-/// With the country code of another country; none in the world has more (E.164).
+/// Digits with the country code of another country; E.164 allows no more.
 const FOREIGN: RangeInclusive<usize> = 11..=15;
 
-/// A phone number as it is sent to the gateway, out of what a person typed, pasted or had filled in; nothing where it is
-/// none, or where it is not certain which one is meant. Where a form shows it, its payer sees a mistake before the
-/// one-time password goes to somebody else.
+/// The phone number in the form that is sent to the gateway, from typed, pasted or autofilled text; `None` if the text
+/// is not a phone number, or is ambiguous. Show it in a form, so that the payer notices a mistake before the one-time
+/// password goes to someone else.
 ///
-/// A number of Kyrgyzstan becomes `996XXXXXXXXX`: nine digits, with a zero before them, or with the country code, as
-/// `996`, `+996` or `00996`, and a zero behind it or not. A number of another country, of 11 to 15 digits, stays as its
-/// digits. Spaces, hyphens, dots, parentheses and slashes are left out, and so are marks that are not seen and `tel:`;
+/// A number of Kyrgyzstan becomes `996XXXXXXXXX`: nine digits, optionally with a zero before them, or with the country
+/// code `996`, `+996` or `00996` and an optional zero after it. A number of another country, of 11 to 15 digits, is
+/// reduced to its digits. Spaces, hyphens, dots, parentheses, slashes, invisible characters and `tel:` are removed;
 /// digits of any script are read.
 ///
 /// ```
@@ -43,8 +43,8 @@ pub fn normalized_phone(typed: &str) -> Option<String> {
     if let Some(national) = national_of(digits, has_country) {
         return Some(format!("{COUNTRY}{national}"));
     }
-    // Behind a slash a second number may begin. No country code begins with zero, and 996 without its nine digits is a
-    // slip.
+    // After a slash a second number may begin. No country code begins with zero, and 996 without its nine digits is a
+    // mistake.
     let is_foreign = FOREIGN.contains(&digits.len())
         && !is_dialled_in_russia(digits)
         && !written.has_slash
@@ -58,7 +58,7 @@ fn is_dialled_in_russia(digits: &str) -> bool {
     digits.len() == 11 && (digits.starts_with("87") || digits.starts_with("89"))
 }
 
-/// What a text is made of, where it is made of nothing but digits and what stands between them.
+/// The parts of a text that has only digits and separators.
 struct Written {
     digits: String,
     has_plus: bool,
@@ -87,7 +87,7 @@ impl Written {
     }
 }
 
-/// The nine digits behind the country code, where it is a number of Kyrgyzstan.
+/// The nine digits after the country code, if it is a number of Kyrgyzstan.
 fn national_of(digits: &str, has_country: bool) -> Option<&str> {
     let is_whole = |digits: &str| digits.len() == NATIONAL && !digits.starts_with('0');
     if !has_country {
@@ -102,7 +102,7 @@ fn national_of(digits: &str, has_country: bool) -> Option<&str> {
     is_whole(national).then_some(national)
 }
 
-/// As a link has it that is copied (`tel:+996700000001`).
+/// Removes the scheme of a copied link (`tel:+996700000001`).
 fn without_scheme(text: &str) -> &str {
     match text.split_at_checked(4) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("tel:") => rest,
@@ -122,7 +122,7 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '(' | ')' | '[' | ']' | '\u{fe59}' | '\u{fe5a}' | '\u{ff08}' | '\u{ff09}' | '\u{ff3b}' | '\u{ff3d}')
 }
 
-/// The interface's test numbers are of Kyrgyzstan. `field` is the name of the phone's field, as a violation has it.
+/// The interface's test numbers are from Kyrgyzstan. `field` is the name of the phone's field, as in a violation.
 pub(crate) fn advice_on_form(field: &str, phone: &str) -> Option<Advice> {
     let is_of_country = normalized_phone(phone).is_some_and(|phone| phone.starts_with(COUNTRY));
     (!is_of_country).then(|| Advice {
@@ -132,11 +132,10 @@ pub(crate) fn advice_on_form(field: &str, phone: &str) -> Option<Advice> {
     })
 }
 
-// One-time passwords (OTP), as messages show them and people type them.
+// One-time passwords (OTP), as in messages and as people type them.
 
-/// A one-time password as it is sent: without the spaces, hyphens and dots by which messages group it and without marks
-/// that are not seen, and with its digits, of whatever script, as 0 to 9. Whatever else it has stays: the interface does
-/// not show of what a password is made.
+/// The one-time password in the form that is sent: without spaces, hyphens, dots and invisible characters, and with
+/// digits of any script as 0 to 9. All other characters are kept: the interface does not show the form of a password.
 ///
 /// ```
 /// assert_eq!(kassa::normalized_otp("101-101"), "101101");
@@ -144,7 +143,7 @@ pub(crate) fn advice_on_form(field: &str, phone: &str) -> Option<Advice> {
 ///
 /// Source: `otp` of `docs/interface.md#mobile-bank-confirm-request`.
 pub fn normalized_otp(typed: &str) -> String {
-    // Zeroization: with room for all of it, it never moves and leaves no copy behind.
+    // Zeroization: with enough capacity, the string never moves and leaves no copy behind.
     let mut otp = String::with_capacity(typed.len());
     let is_meant = |c: &char| !(is_invisible(*c) || c.is_whitespace() || is_dash(*c) || is_dot(*c));
     for c in typed.chars().filter(is_meant) {
@@ -153,8 +152,8 @@ pub fn normalized_otp(typed: &str) -> String {
     otp
 }
 
-/// Whether it can be one, where it is normalized. The interface shows no form of it; one without a digit is a word, and
-/// would use up a try.
+/// Whether a normalized text can be a one-time password. The interface shows no form of it; a text without a digit is a
+/// word, and would use up an attempt.
 pub(crate) fn can_be_otp(normalized: &str) -> bool {
     normalized.bytes().any(|byte| byte.is_ascii_digit())
 }

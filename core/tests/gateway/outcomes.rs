@@ -281,7 +281,7 @@ async fn compressed_response_is_never_a_refusal() {
 #[tokio::test]
 async fn html_response_is_reported_by_its_first_tag() {
     for (body, words) in [
-        ("<html lang=ky>hunter2", "it begins with <html>: check base_url (KASSA_URL)"),
+        ("<html lang=ky>hunter2", "it begins with <html> and is not JSON: check base_url (KASSA_URL)"),
         ("\n <!DOCTYPE html>", "it begins with <!doctype>"),
         ("<hunter2>", "it begins with a tag"),
         ("", "it is empty"),
@@ -561,12 +561,12 @@ async fn no_error_loses_its_response() {
 
 #[test]
 fn errors_name_what_happened_and_what_to_do() {
-    let unknown = PaymentError::outcome_unknown(card_ref(), "HTTP 500 does not tell whether the payment was made")
+    let unknown = PaymentError::outcome_unknown(card_ref(), "HTTP 500 does not show whether the payment was made")
         .with_code("96");
     assert_eq!(
         unknown.to_string(),
         "The outcome of kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS is unknown, it may have happened: HTTP 500 does \
-         not tell whether the payment was made, code 96. Watch it; never send it again."
+         not show whether the payment was made, code 96. Watch it; never send it again."
     );
     let refused = PaymentError::refused(400).with_code("05").with_reason("No");
     assert_eq!(refused.describe(), r#"The gateway refused, nothing happened (HTTP 400, code 05, "No")."#);

@@ -1,5 +1,5 @@
-//! The admin interface, for programs that hold the admin token: the ledger, the faults, the switches. Fault injection does not touch
-//! it. Here: authentication and the routing table, from which the router and the OpenAPI description are made.
+//! The admin interface for programs that have the admin token: the ledger, faults, switches and clock. Injected faults never
+//! affect it. This file has authentication and the routing table, from which the router and the OpenAPI description are built.
 
 pub(crate) mod ledger;
 mod route;
@@ -26,7 +26,7 @@ use crate::{
     web::{read_body, request},
 };
 
-/// Every route.
+/// All routes.
 pub(crate) static ROUTES: [Route; 16] = [
     Route::new(Method::GET, "/admin/ledger", "List the payments", |on| handler(on, ledger::list_payments))
         .text("In order of registration. The ledger shows the actual charges.")

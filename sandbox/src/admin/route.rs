@@ -37,19 +37,19 @@ pub(crate) struct Route {
     pub(crate) text: &'static str,
     /// Whether the query may name an order.
     pub(crate) takes_order: bool,
-    /// The JSON Schema of the body, if there is one.
+    /// The JSON Schema of the body, if any.
     pub(crate) body: Option<fn() -> Value>,
     pub(crate) needs_body: bool,
-    /// A body that it takes.
+    /// A body that the route accepts.
     pub(crate) example: &'static str,
     pub(crate) success: StatusCode,
-    /// The JSON Schema of the response to a success, if it has a body.
+    /// The JSON Schema of a success response's body, if any.
     pub(crate) responds: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) rejections: &'static [RejectionKind],
     pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<State>>,
 }
 
-/// A rejection that not every route has.
+/// An error that only some routes return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RejectionKind {
     /// 404.
@@ -137,7 +137,7 @@ impl Route {
     }
 }
 
-/// A handler that works on a blocking thread, with what `T` extracts from the request.
+/// A handler that runs on a blocking thread, with the input that `T` extracts from the request.
 pub(super) fn handler<T, Via>(
     method: MethodFilter,
     work: fn(&State, T) -> Result<JsonResponse, AdminError>,
@@ -152,7 +152,7 @@ where
     on(method, respond)
 }
 
-/// The order that the query names.
+/// The order number in the query, if any.
 pub(crate) struct OrderQuery(pub(super) Option<String>);
 
 impl<S: Sync> FromRequestParts<S> for OrderQuery {
@@ -166,7 +166,7 @@ impl<S: Sync> FromRequestParts<S> for OrderQuery {
     }
 }
 
-/// Middleware of routes that know no query parameter: one that is there is an error.
+/// Middleware of routes without query parameters: any parameter is an error.
 pub(super) async fn reject_query(request: Request, next: Next) -> Response {
     match query(request.uri()).finish() {
         Ok(()) => next.run(request).await,
@@ -179,8 +179,8 @@ fn query(uri: &Uri) -> Members {
     Members::new(pairs.into_iter().map(|(name, value)| (name, Value::from(value))))
 }
 
-/// The parameter of a path: its third segment, in every path that has one. Unlike axum's `Path` it decodes lossily: no
-/// payment has a number that is not UTF-8, so that such a number is not found.
+/// The parameter of a path: its third segment, in every path that has one. Unlike axum's `Path`,
+/// it decodes lossily: no payment number is invalid UTF-8, so such a number is not found.
 pub(crate) struct PathParameter(pub(crate) String);
 
 impl<S: Sync> FromRequestParts<S> for PathParameter {
@@ -206,7 +206,7 @@ impl<S: Send + Sync> FromRequest<S> for Members {
     }
 }
 
-/// JSON, or nothing at all.
+/// JSON, or an empty body.
 pub(crate) struct JsonResponse {
     status: StatusCode,
     body: String,

@@ -195,7 +195,7 @@ pub(super) fn show_clock(state: &State, (): ()) -> Result<JsonResponse, AdminErr
     JsonResponse::json(StatusCode::OK, &clock_view(state))
 }
 
-/// Changes the named settings; a null switches one off.
+/// Changes the named settings; a null disables one.
 pub(crate) fn change_clock(state: &State, mut members: Members) -> Result<JsonResponse, AdminError> {
     let queries = members.whole_or_null("resolve_after_queries", 1, u32::MAX.into());
     let after = members.whole_or_null("resolve_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());

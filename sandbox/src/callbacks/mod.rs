@@ -24,22 +24,22 @@ use crate::{
     },
 };
 
-/// The limit of concurrent deliveries.
+/// The maximum number of concurrent deliveries.
 const MAX_IN_FLIGHT: usize = 64;
-/// The most of a receiver's response that is stored.
+/// The maximum length of a stored response.
 const MAX_RESPONSE: usize = 2048;
-/// How much more is read: a truncated card number would not be recognized and masked.
+/// How much more is read, because a truncated card number would not be recognized and masked.
 const BEYOND_RESPONSE: usize = 64;
 /// How long to wait if nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// The callbacks in flight, so that none is sent twice at once.
+/// The callbacks in flight, so that none is sent twice at the same time.
 type InFlight = Arc<Mutex<HashSet<CallbackKey>>>;
 
-/// The generation of the sandbox, and a callback's id: after a reset the ids start again.
+/// The generation of the sandbox and the callback's id: after a reset, ids start again.
 type CallbackKey = (u64, i64);
 
-/// Delivers for as long as the sandbox runs.
+/// Delivers callbacks as long as the sandbox runs.
 pub(crate) async fn run(state: Arc<State>, client: Client) {
     let in_flight = InFlight::default();
     let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
@@ -70,7 +70,7 @@ pub(crate) async fn run(state: Arc<State>, client: Client) {
     }
 }
 
-/// The callbacks that are due, and the time until the next one is.
+/// The callbacks that are due, and the time until the next one is due.
 async fn next_due(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
     let now = state.clock().now_ms();
     let found = in_store(state, move |state| {
@@ -103,9 +103,9 @@ struct Delivery {
 }
 
 impl Delivery {
-    /// Sends a callback once and records how it went.
+    /// Sends a callback once and records the result.
     async fn attempt(&self, (generation, id): CallbackKey) {
-        // Checked again now that it is marked as in flight: the list may be older than the end of an earlier attempt.
+        // Checked again now that it is in flight: an earlier attempt may have ended after the list was read.
         let now = self.state.clock().now_ms();
         let still_due = move |state: &State| {
             let current = state.generation();
@@ -132,7 +132,7 @@ impl Delivery {
         let record = move |state: &State| {
             let current = state.generation();
             if *current != generation {
-                // A reset came while it was under way: there is nothing to record it under.
+                // A reset happened while it was in flight, so its record no longer exists.
                 return Ok(());
             }
             let record = |transaction: &WriteTransaction<'_>| {
@@ -141,7 +141,7 @@ impl Delivery {
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {
-            // Backoff: it stays due, and without a pause the receiver would get it again and again.
+            // Backoff: it stays due, and without a pause the receiver would get it immediately again.
             sleep(IDLE).await;
         }
     }
@@ -185,8 +185,7 @@ impl Delivery {
     }
 }
 
-/// The beginning of a receiver's response, as far as it comes in time. It is only shown to people; the status has decided
-/// already.
+/// The beginning of a receiver's response, as far as it arrives in time. It is only shown to people; the status is already known.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
     while bytes.len() <= MAX_RESPONSE + BEYOND_RESPONSE {
@@ -206,7 +205,7 @@ async fn first_bytes(mut response: reqwest::Response) -> String {
     text
 }
 
-/// The client for callbacks. It follows no redirect and uses no proxy: a callback goes to its target alone.
+/// The client for callbacks. It follows no redirects and uses no proxy, so a callback reaches only its target.
 pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, SandboxError> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -225,7 +224,7 @@ pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, 
         .map_err(|error| SandboxError::System(describe(&error)))
 }
 
-/// An error with its causes: the outermost one is of no use alone.
+/// An error with its causes: the outermost one alone does not say enough.
 fn describe(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -26,7 +26,7 @@ pub(crate) fn of_registration(
     }
 }
 
-/// Puts the callback of a payment's new status into the queue, if the payment has a target for it.
+/// Puts the callback about a payment's new status into the queue, if the payment has a callback URL.
 pub(crate) fn of_change(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,
@@ -37,7 +37,7 @@ pub(crate) fn of_change(
     };
     let payment = &record.payment;
     let body = body(record, payment.amount, payment.status, payment.provider);
-    // The last callback has no next one to be held back for.
+    // The last callback has no later one to be held back for.
     let has_next = !payment.status.is_final();
     let fault = inject(faults, record, |name| match name {
         FaultName::CallbackForged => false,
@@ -67,7 +67,7 @@ fn inject(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -
     faults.inject(Moment::Callback, &[], &record.payment.numbers(), can)
 }
 
-/// Forgery: an extra callback, as an attacker would send it who knows the order number and the target.
+/// Forgery: an extra callback, as from an attacker who knows the order number and the target.
 fn forge(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,
@@ -86,7 +86,7 @@ fn forge(
     callback_queue::enqueue(transaction, &new)
 }
 
-/// The callback's body, its names and types as the interface's table has them.
+/// The body of a callback, with the names and types of the interface's table.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Callback", deny_unknown_fields)]
@@ -125,7 +125,7 @@ pub(crate) fn body(
     let requisite = record.requisite.as_deref();
     let body = Body {
         order_number: &payment.order_number,
-        // A QR without a sum, declined before its payer named one: there is no amount.
+        // A QR code without a sum that was declined before its payer entered one has no amount.
         amount: Amount(amount.unwrap_or_default()),
         currency: &payment.currency,
         status: status.as_str(),

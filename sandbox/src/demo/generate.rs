@@ -9,14 +9,14 @@ use crate::{
     redact::card_numbers,
 };
 
-/// How long after the last change a shop queries the status.
+/// The delay of a shop's status query after the last change.
 pub(super) const ASKED_AFTER: i64 = 10_000;
 const DAYS: i64 = 90;
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// How much is bought in each hour of a day in Bishkek.
+/// The share of purchases in each hour of a day in Bishkek.
 const HOURS: [u32; 24] = [3, 2, 1, 1, 1, 2, 4, 9, 18, 28, 36, 40, 44, 42, 40, 41, 43, 48, 54, 58, 52, 38, 22, 9];
-/// ... and on each day of a week, from Monday on.
+/// The share of purchases on each weekday, from Monday on.
 const WEEKDAYS: [u32; 7] = [90, 92, 95, 100, 118, 126, 104];
 const BANKS: [&str; 6] = ["411111", "417397", "520000", "545454", "400000", "439083"];
 const DESCRIPTIONS: [&str; 20] = [
@@ -45,7 +45,7 @@ const SERVICES: [&str; 5] = ["Flower shop", "Dordoi Online", "Книжный д�
 const HOLDERS: [&str; 6] =
     ["AIBEK ASANOV", "NURGUL BEKOVA", "IVAN PETROV", "AIZADA TOKTOSUNOVA", "ELENA KIM", "BAKYT OSMONOV"];
 
-/// A payment, before it is written.
+/// A payment before it is stored.
 pub(super) struct DemoPayment {
     pub(super) kind: PaymentKind,
     pub(super) order_number: String,
@@ -57,30 +57,30 @@ pub(super) struct DemoPayment {
     pub(super) holder_name: Option<&'static str>,
     pub(super) masked_card: Option<String>,
     pub(super) masked_phone: Option<String>,
-    /// The language that the request named.
+    /// The language in the request.
     pub(super) language: Option<Language>,
     pub(super) confirmation_page: bool,
     pub(super) created_at: i64,
-    /// What became of it, and when; in their order.
+    /// Its status changes with their times, in order.
     pub(super) changes: Vec<(PaymentStatus, i64)>,
     pub(super) reason: Option<RejectReason>,
-    /// How the shop answered each callback: the failures before it took it.
+    /// The result of its callbacks.
     pub(super) callback: CallbackOutcome,
     pub(super) status_queries: u32,
 }
 
-/// How a shop takes its callbacks.
+/// How a shop accepts callbacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallbackOutcome {
-    /// It gave no URL.
+    /// The request had no callback URL.
     None,
     Taken,
-    /// It was down for so many attempts.
+    /// Accepted after this many failed attempts.
     TakenAfter(u32),
     Rejected,
 }
 
-/// Invents payments, the same ones for the same seed.
+/// Generates payments; the same seed generates the same ones.
 pub(super) struct Generator {
     rng: Rng,
     now: i64,
@@ -98,13 +98,13 @@ impl Generator {
         let weights: Vec<u32> = (0..DAYS)
             .map(|day| {
                 let weekday = usize::try_from((first_weekday + day + 1).rem_euclid(7)).unwrap_or_default();
-                // Growth of the shop: half as much again within the time.
+                // Growth of the shop: 50 % more sales at the end of the time.
                 WEEKDAYS[weekday] * u32::try_from(2 * DAYS + day).unwrap_or_default()
             })
             .collect();
         let mut times: Vec<i64> = (0..count)
             .map(|_| {
-                // Drawn again where it lies in the future.
+                // Drawn again if it lies in the future.
                 loop {
                     let day = i64::try_from(self.weighted(&weights)).unwrap_or_default();
                     let hour = i64::try_from(self.weighted(&HOURS)).unwrap_or_default();
@@ -155,7 +155,7 @@ impl Generator {
                 _ => "KGS",
             },
             description: match kind {
-                // Its requests have no description.
+                // MegaPay requests have no description.
                 PaymentKind::Megapay => "",
                 PaymentKind::PayForm | PaymentKind::Qr => SERVICES[self.rng.usize(..SERVICES.len())],
                 _ => DESCRIPTIONS[self.rng.usize(..DESCRIPTIONS.len())],
@@ -173,7 +173,7 @@ impl Generator {
             changes,
             reason,
             callback: match self.weighted(&[4, 890, 60, 4]) {
-                // Cards and pay-forms require one.
+                // Cards and pay-forms require a callback URL.
                 0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Megapay | PaymentKind::Qr) => {
                     CallbackOutcome::None
                 }
@@ -184,7 +184,7 @@ impl Generator {
         }
     }
 
-    /// How it goes on after the registration.
+    /// The status changes after registration, and the reason of a rejection.
     fn outcome(
         &mut self,
         kind: PaymentKind,
@@ -194,7 +194,7 @@ impl Generator {
         let Some(provider) = provider else {
             return (Vec::new(), None);
         };
-        // Charged, rejected, pending, and left by the payer.
+        // Charged, rejected, pending, and abandoned by the payer.
         let outcomes = match (kind, provider) {
             (PaymentKind::Qr, _) => [840, 90, 5, 65],
             (_, Provider::Cards) => [855, 118, 9, 18],
@@ -225,13 +225,13 @@ impl Generator {
             PaymentKind::PayForm => (28, 260),
             PaymentKind::Qr => (6, 150),
         };
-        // Most are quick, some are not.
+        // Most are quick.
         let part = self.rng.f64().powi(2);
         let seconds = f64::from(shortest) + part * f64::from(longest - shortest);
         i64::try_from(Duration::seconds_f64(seconds).whole_milliseconds()).unwrap_or_default()
     }
 
-    /// Many small ones, few large ones; a QR's in tyiyn.
+    /// Many small amounts, few large ones; a QR's in tyiyn.
     fn amount(&mut self, kind: PaymentKind) -> Decimal {
         let som = 40.0 * 600_f64.powf(self.rng.f64().powf(1.4));
         let som = som as i64;
@@ -244,7 +244,7 @@ impl Generator {
         }
     }
 
-    /// Of an open payment a card that its page knows.
+    /// A masked card. An open payment gets a test card, which its page accepts.
     fn card(&mut self, is_open: bool) -> String {
         if is_open {
             return card_numbers::mask_card(TEST_CARDS[0].pan);

@@ -1,4 +1,4 @@
-//! Seed data for demonstrations: ninety days of a shop's payments, deterministic for a seed. Nothing of it is ever sent anywhere.
+//! Seed data for demonstrations: ninety days of a shop's payments, deterministic for a seed. None of it is ever sent.
 
 mod generate;
 mod write;
@@ -8,7 +8,7 @@ use crate::{
     store::{Store, StoreError, payments},
 };
 
-/// Fills an empty store: all of it or nothing. Where there are payments already, nothing is added, and it says false.
+/// Fills an empty store completely or not at all. Returns false, and adds nothing, if there are payments already.
 pub(crate) fn fill(store: &Store, demo: Demo) -> Result<bool, StoreError> {
     let now = store.clock.now_ms();
     store.write(|transaction| {
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(waiting, 0, "nothing goes out to anybody");
     }
 
-    /// A request and its response, as they are stored.
+    /// A request and its response, as stored.
     struct StoredExchange {
         endpoint: String,
         http_status: u16,
@@ -81,7 +81,7 @@ mod tests {
         response: Value,
     }
 
-    /// All requests; one without a response fails.
+    /// Adds all requests. Fails if one has no response.
     fn stored_exchanges(store: &Store) -> Vec<StoredExchange> {
         let read = store.read(|connection| {
             let sql =

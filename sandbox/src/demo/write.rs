@@ -1,4 +1,4 @@
-//! Writes demo payments as real ones are written: with their status changes, requests, responses and callbacks.
+//! Stores demo payments like real ones: with their status changes, requests, responses and callbacks.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ use crate::{
     },
 };
 
-/// The pauses between the attempts, in milliseconds.
+/// The pauses between attempts, in milliseconds.
 const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
-/// The attempts after which it was given up.
+/// The number of attempts before the callback is given up.
 const REJECTED_ATTEMPTS: u32 = 5;
 
 pub(super) fn write_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment) -> Result<(), StoreError> {
@@ -91,7 +91,7 @@ fn insert_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment
     Ok(transaction.last_insert_rowid())
 }
 
-/// A callback for each change, and how the shop took it. None of them waits to be sent.
+/// Adds a callback with its attempts for each status change. None is left in the queue.
 fn write_callbacks(
     transaction: &WriteTransaction<'_>,
     record: &Record,
@@ -138,10 +138,10 @@ fn write_callbacks(
 
 /// The public URL of the invented payments: a reserved name.
 const GATEWAY: &str = "https://gateway.example";
-/// The language of answers to requests that name none.
+/// The language of answers to requests without one.
 const LANGUAGE: Language = Language::English;
 
-/// All of a payment's exchanges.
+/// Adds all exchanges of a payment.
 fn write_exchanges(
     transaction: &WriteTransaction<'_>,
     record: &Record,
@@ -166,7 +166,7 @@ struct ExchangeWriter<'a> {
 }
 
 impl ExchangeWriter<'_> {
-    /// The request that made the payment.
+    /// The request that creates the payment.
     fn registration(&self, demo_payment: &DemoPayment) -> Result<(), StoreError> {
         let record = self.record;
         let payment = &record.payment;
@@ -190,7 +190,7 @@ impl ExchangeWriter<'_> {
         self.exchange(record.created_at, endpoint, &body, response)
     }
 
-    /// The payer's one-time password or PIN: at once the right one, or three wrong ones.
+    /// The payer's one-time password or PIN: the right one at once, or three wrong ones.
     fn confirmation(&self, demo_payment: &DemoPayment) -> Result<(), StoreError> {
         let payment = &self.record.payment;
         let Some((_, at)) = demo_payment.changes.last() else {
@@ -232,7 +232,7 @@ impl ExchangeWriter<'_> {
                 let fields = [("orderNumber", text(&payment.order_number)), ("provider", text(provider.as_str()))];
                 self.exchange(at, EndpointName::GetStatus, &object(&fields), response)
             }
-            // Without a provider there is nothing to query by.
+            // Without a provider, `get-status` cannot find it.
             (_, None) => Ok(()),
         }
     }
@@ -323,7 +323,7 @@ fn order_number(payment: &Payment) -> (&'static str, String) {
     ("orderNumber", text(&payment.order_number))
 }
 
-/// What both requests about a payment from a wallet name.
+/// The fields that both requests of a MegaPay payment share.
 fn megapay_fields(record: &Record) -> Vec<(&'static str, String)> {
     let payment = &record.payment;
     vec![
@@ -340,18 +340,18 @@ fn object(members: &[(&str, String)]) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// A text as JSON.
+/// A string as JSON.
 fn text(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The account to which wallets pay.
+/// The account that wallets pay to.
 const ACCOUNT: &str = "7";
 /// The callback URL of the invented shop: a reserved name.
 const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
-/// The return URL of its payers.
+/// The return URL of its requests.
 const RETURN_URL: &str = "https://shop.example/kassa/thanks";
-/// A number that has nothing to do with the next one's.
+/// A pseudorandom number that is unrelated to its neighbors.
 fn scatter(number: i64) -> i64 {
     (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }

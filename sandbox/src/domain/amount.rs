@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
-/// An amount on the wire: a JSON number with exactly its digits.
+/// An amount on the wire: a JSON number with its exact digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) Decimal);
 

@@ -16,7 +16,7 @@ use time::{
 pub(crate) const ZONE: UtcOffset = offset!(+6);
 const LOCAL_DATE_TIME: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
 
-/// How far it can be ahead of the machine's: a hundred years of 365 days.
+/// The largest offset ahead of the machine's clock: a hundred years of 365 days.
 pub(crate) const MAX_AHEAD_MS: i64 = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /// The simulation clock of a sandbox.
@@ -26,23 +26,23 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Milliseconds since 1970, as times are stored.
+    /// Milliseconds since 1970, the stored form of times.
     pub(crate) fn now_ms(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(self.ahead_ms())
     }
 
-    /// Today, where the gateway is.
+    /// Today in Bishkek.
     pub(crate) fn today(&self) -> Date {
         OffsetDateTime::from(system_time(self.now_ms())).to_offset(ZONE).date()
     }
 
-    /// How far it is ahead of the machine's clock.
+    /// Its offset ahead of the machine's clock.
     pub(crate) fn ahead_ms(&self) -> i64 {
         self.ahead_ms.load(Ordering::Acquire)
     }
 
-    /// Sets how far it is ahead.
+    /// Sets its offset.
     pub(crate) fn set_ahead_ms(&self, ahead_ms: i64) {
         self.ahead_ms.store(ahead_ms, Ordering::Release);
     }
@@ -67,7 +67,7 @@ pub(crate) fn local_date_time(ms: i64) -> String {
         .unwrap_or_default()
 }
 
-/// Midnight of a day in Bishkek, as times are stored.
+/// Midnight of a day in Bishkek, as a stored time.
 pub(crate) fn midnight(date: Date) -> i64 {
     date.midnight().assume_offset(ZONE).unix_timestamp() * 1000
 }
@@ -77,7 +77,7 @@ pub(crate) fn day(ms: i64) -> Date {
     OffsetDateTime::from_unix_timestamp(ms.div_euclid(1000)).map_or(Date::MIN, |time| time.to_offset(ZONE).date())
 }
 
-/// True where the last day of the month is later than today.
+/// True if the last day of the month is later than today.
 pub(crate) fn ends_after(year: i32, month: Month, today: Date) -> bool {
     Date::from_calendar_date(year, month, month.length(year)).is_ok_and(|last| last > today)
 }

@@ -6,7 +6,7 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::domain::all;
 
-/// One of the endpoints. Its name is its path without what comes before the endpoint's own part.
+/// One of the endpoints. Its name is its path without the prefix `/api/v1.1.0/` or `/gen/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
 pub enum EndpointName {
     /// `payment`: POST /api/v1.1.0/payment.
@@ -45,7 +45,7 @@ pub enum EndpointName {
 }
 
 impl EndpointName {
-    /// Every endpoint there is.
+    /// All endpoints.
     pub const ALL: [Self; Self::COUNT] = all();
 
     /// The name.
@@ -59,12 +59,12 @@ impl EndpointName {
         self.into()
     }
 
-    /// Whether its request carries a number of the payment.
+    /// Whether its request has a number of the payment.
     pub(crate) fn names_the_payment(self) -> bool {
         !matches!(self, Self::PayForm | Self::QrDynamic | Self::QrDynamicData)
     }
 
-    /// Whether its request carries the payer's one-time password or PIN.
+    /// Whether its request has the payer's one-time password or PIN.
     pub(crate) fn takes_password(self) -> bool {
         matches!(self, Self::MbankConfirm | Self::MegaPay)
     }

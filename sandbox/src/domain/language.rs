@@ -19,7 +19,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Every language there is.
+    /// All languages.
     pub const ALL: [Self; Self::COUNT] = all();
 
     /// The ISO 639-1 code.
@@ -32,7 +32,7 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(code))
     }
 
-    /// The most wanted language of an `Accept-Language` header that is spoken here.
+    /// The most preferred supported language of an `Accept-Language` header.
     pub(crate) fn accepted(header: &str) -> Option<Self> {
         let mut best: Option<(f32, Self)> = None;
         for wish in header.split(',') {

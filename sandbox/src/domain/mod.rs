@@ -17,7 +17,7 @@ pub(crate) use payment::Event;
 
 use strum::VariantArray;
 
-/// All of them, in their order; `N` is the enum's `COUNT`.
+/// All variants in order; `N` is the enum's `COUNT`.
 pub(crate) const fn all<T: Copy + VariantArray, const N: usize>() -> [T; N] {
     match T::VARIANTS.first_chunk() {
         Some(variants) => *variants,

@@ -7,7 +7,7 @@ use strum::{Display, EnumCount, IntoStaticStr, VariantArray};
 
 use crate::domain::all;
 
-/// The endpoint family a payment was created by.
+/// The kind of request that created a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum PaymentKind {
@@ -24,7 +24,7 @@ pub enum PaymentKind {
 }
 
 impl PaymentKind {
-    /// Every kind there is.
+    /// All kinds.
     pub const ALL: [Self; Self::COUNT] = all();
 
     /// A stable name for storage and display.
@@ -37,7 +37,7 @@ impl PaymentKind {
     }
 }
 
-/// Who moves the money.
+/// The provider that processes the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumCount, IntoStaticStr, VariantArray)]
 pub enum Provider {
     /// A bank card.
@@ -49,7 +49,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// Every provider there is.
+    /// All providers.
     pub const ALL: [Self; Self::COUNT] = all();
 
     /// The name on the wire.
@@ -62,71 +62,71 @@ impl Provider {
     }
 }
 
-/// One line of the sandbox's ledger: what it really did.
+/// A payment in the sandbox's ledger: what really happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// How it was created.
+    /// The kind of request that created it.
     pub kind: PaymentKind,
-    /// The merchant's number; of a pay-form the number the gateway generated; of a QR its transaction id.
+    /// The merchant's order number. For a pay-form, the number that the gateway generated; for a QR payment, its transaction id.
     pub order_number: String,
-    /// The gateway's own number: the `token` of its pages, and what `status` knows it by.
+    /// The gateway's number: the `token` of its pages, and the number that `status` finds it by.
     pub gateway_number: String,
-    /// Who moves the money; `None` while the payer has not chosen on the pay-form.
+    /// The provider; `None` until the payer of a pay-form has chosen one.
     pub provider: Option<Provider>,
-    /// The QR transaction's id; `None` for every other kind.
+    /// The QR transaction's id; `None` for all other kinds.
     pub transaction_id: Option<String>,
-    /// The amount as the wire shows it: in the currency's main unit, of a QR in tyiyn.
-    /// `None` for a QR without a sum until its payer names one.
+    /// The amount as on the wire: in the currency's main unit, for QR payments
+    /// in tyiyn. `None` for a QR code without a sum until its payer enters one.
     pub amount: Option<Decimal>,
     /// The currency's code.
     pub currency: String,
-    /// Where it stands.
+    /// The status.
     pub status: PaymentStatus,
-    /// Why it was rejected, if it was.
+    /// The reason of the rejection, if it was rejected.
     pub reject_reason: Option<RejectReason>,
-    /// How many times money was taken under this order number, over all payments that carry it.
+    /// The number of charges under this order number, over all its payments.
     pub times_charged: u32,
-    /// When it was registered.
+    /// The time of registration.
     pub created: SystemTime,
-    /// The card, first six and last four digits.
+    /// The card's first six and last four digits.
     pub masked_card: Option<String>,
-    /// The payer's phone, first four and last four digits.
+    /// The phone's first four and last four digits.
     pub masked_phone: Option<String>,
-    /// One-time passwords the payer may still get wrong.
+    /// The remaining one-time password attempts.
     pub otp_attempts_left: u32,
 }
 
 impl Payment {
-    /// True where this payment took the money.
+    /// True if this payment was charged.
     pub fn is_charged(&self) -> bool {
         self.status == PaymentStatus::Charged
     }
 
-    /// The numbers it goes by.
+    /// The numbers that identify it.
     pub(crate) fn numbers(&self) -> [String; 2] {
         [self.order_number.clone(), self.gateway_number.clone()]
     }
 }
 
-/// Where a payment stands. `as_str` is the word the wire shows.
+/// The status of a payment. `as_str` is the word on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumCount, IntoStaticStr, VariantArray)]
 pub enum PaymentStatus {
     /// Registered; the payer has not finished yet.
     #[strum(serialize = "CREATED")]
     Created,
-    /// The payer did their part; the provider has not decided.
+    /// The payer has finished; the provider has not decided.
     #[strum(serialize = "PENDING")]
     Pending,
     /// The money was taken. Final.
     #[strum(serialize = "CHARGE")]
     Charged,
-    /// Nothing was taken, and nothing will be. Final.
+    /// No money was taken, and none will be. Final.
     #[strum(serialize = "Reject")]
     Rejected,
 }
 
 impl PaymentStatus {
-    /// Every status there is.
+    /// All statuses.
     pub const ALL: [Self; Self::COUNT] = all();
 
     /// The word for it on the wire.
@@ -134,7 +134,7 @@ impl PaymentStatus {
         self.into()
     }
 
-    /// True where nothing can happen to the payment any more.
+    /// True if the status is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Charged | Self::Rejected)
     }
@@ -143,7 +143,7 @@ impl PaymentStatus {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// The status after an event, or `None` where the event cannot happen in this one.
+    /// The status after an event, or `None` if the event cannot happen in this one.
     pub(crate) fn after(self, event: Event) -> Option<Self> {
         match (self, event) {
             (Self::Created, Event::Hold) => Some(Self::Pending),
@@ -157,34 +157,34 @@ impl PaymentStatus {
 /// The triggers of a payment's transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The provider takes the money.
+    /// The provider charges the payment.
     Charge,
-    /// The provider wants to think about it.
+    /// The provider postpones its decision.
     Hold,
     /// It ends without money.
     Reject(RejectReason),
 }
 
-/// Why a payment ended without money. `code` is the envelope's code for it.
+/// The reason of a rejection. `code` is its code in the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, VariantArray)]
 pub enum RejectReason {
-    /// The issuer or wallet said no.
+    /// The issuer or wallet declined.
     Declined,
-    /// There is not enough on the account.
+    /// Insufficient funds.
     InsufficientFunds,
     /// The payer cancelled or declined.
     CancelledByPayer,
-    /// The one-time password was wrong too often.
+    /// Too many wrong one-time passwords.
     OtpAttemptsExhausted,
     /// The provider failed while processing.
     ProcessingError,
 }
 
 impl RejectReason {
-    /// Every reason there is.
+    /// All reasons.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// The code of it, in the envelope and in a redirected decline.
+    /// Its code, in the envelope and in a redirect after a decline.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Declined => "210",

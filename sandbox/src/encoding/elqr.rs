@@ -12,11 +12,11 @@ pub(crate) const LONGEST_PAYEE: usize = 25;
 /// In tyiyn: an amount has 13 digits at the most.
 pub(crate) const LARGEST_AMOUNT: i64 = 9_999_999_999_999;
 
-/// What stands in a link's fragment as it is.
+/// The characters that a link's fragment contains unencoded.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!');
 const SOM: &str = "417";
 
-/// What a code says. The caller keeps each value within its length.
+/// The values of a code. The caller limits the length of each.
 #[derive(Debug, Default)]
 pub(crate) struct Elqr<'a> {
     pub(crate) provider: &'a str,
@@ -27,13 +27,13 @@ pub(crate) struct Elqr<'a> {
     pub(crate) recipient_editable: Option<bool>,
     pub(crate) comment: Option<&'a str>,
     pub(crate) mcc: &'a str,
-    /// In tyiyn. A code with an amount is for one payment, one without for any number.
+    /// In tyiyn. A code with an amount is for one payment; a code without one can be paid repeatedly.
     pub(crate) amount: Option<i64>,
     pub(crate) payee: &'a str,
 }
 
 impl Elqr<'_> {
-    /// The code behind a link, which opens that link's page or app.
+    /// The code after a link, which opens the payer's page or app.
     pub(crate) fn linked(&self, link: &str) -> String {
         format!("{link}#{}", encoded(&self.code()))
     }
@@ -70,12 +70,13 @@ impl Elqr<'_> {
     }
 }
 
-/// A code as it stands in a link's fragment.
+/// The code as encoded in a link's fragment.
 pub(crate) fn encoded(code: &str) -> String {
     utf8_percent_encode(code, ENCODED).to_string()
 }
 
-/// A code with other values, by their tags (those of a service as `32.11`), and the checksum for them. `None` if the text is no code with a right checksum.
+/// A code with other values, by their tags (those of a service as `32.11`),
+/// and a new checksum. `None` if the text is not a code with a valid checksum.
 pub(crate) fn rewritten(code: &str, change: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
     let checked = code.get(..code.len().checked_sub(8)?)?;
     let is_right = code[checked.len()..] == *format!("6304{}", checksum(checked));
@@ -85,7 +86,7 @@ pub(crate) fn rewritten(code: &str, change: &mut dyn FnMut(&str, &str) -> String
     Some(written)
 }
 
-/// The values of a code, by their tags. `None` if the text is no code with a right checksum.
+/// The values of a code, by their tags. `None` if the text is not a code with a valid checksum.
 pub(crate) fn tags(code: &str) -> Option<Vec<(String, String)>> {
     let mut tags = Vec::new();
     rewritten(code, &mut |tag, value| {
@@ -141,8 +142,8 @@ fn checksum(code: &str) -> String {
     }
 }
 
-/// The beginning of a text as a value can hold it, `most` characters of it: without control characters, and without those
-/// above U+FFFF, which apps count differently.
+/// The beginning of a text in the form that a value can have: at most `most` characters,
+/// without control characters, and without those above U+FFFF, which apps count differently.
 pub(crate) fn fitting(text: &str, most: usize) -> String {
     let usable = text.chars().filter(|character| character.len_utf16() == 1 && !character.is_control());
     usable.take(most).collect::<String>().trim().to_owned()

@@ -1,11 +1,11 @@
-//! Strings of JSON as they are written, in texts that may be truncated or no JSON as a whole.
+//! JSON string literals in texts that may be truncated or not JSON as a whole.
 
-/// The content of a string, also of a truncated one.
+/// The content of a string, which may be truncated.
 pub(crate) fn read(literal: &str) -> Option<String> {
     serde_json::from_str(literal).or_else(|_| serde_json::from_str(&format!("{literal}\""))).ok()
 }
 
-/// The content of a string as far as it can be read: escapes that JSON does not have stand for themselves.
+/// The readable content of a string: unknown escapes are kept as they are.
 pub(crate) fn read_lossy(literal: &str) -> String {
     if let Some(text) = read(literal) {
         return text;
@@ -39,7 +39,7 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// How long the string is that a text begins with, its quotes included.
+/// The length of the string literal at the beginning of a text, with its quotes.
 pub(crate) fn literal_length(text: &str) -> usize {
     let mut is_escaped = false;
     let quote = text.bytes().next().unwrap_or(b'"');

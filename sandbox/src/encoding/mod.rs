@@ -1,5 +1,4 @@
-//! Encodings of the wire: forms and queries, JSON objects (both with repeated names, in the order in which they were sent), and the
-//! text of QR codes.
+//! Encodings of the wire: forms and queries, JSON objects (both with repeated names, in the order sent), and the text of QR codes.
 
 pub(crate) mod elqr;
 pub(crate) mod json_literal;
@@ -12,27 +11,27 @@ use serde::{
 };
 use url::form_urlencoded;
 
-/// Names and values in their order. It has no `Debug`: card data or a password may be in it.
+/// Names and values in order. No `Debug`, because it may contain card data or a password.
 #[derive(Default)]
 pub(crate) struct FormPairs(Vec<(String, String)>);
 
 impl FormPairs {
-    /// Of a query or a body.
+    /// Parses a query or a body.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// The value without the blanks around it; of a name given twice the last one, and empty where there is none.
+    /// The value without surrounding blanks. For a repeated name, the last one; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// As `get`, with the blanks around it.
+    /// Like `get`, with the blanks.
     pub(crate) fn raw(&self, name: &str) -> &str {
         self.0.iter().rev().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
-    /// The value as it stands; of a name given twice the first one.
+    /// The unchanged value. For a repeated name, the first one.
     pub(crate) fn first(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -42,13 +41,13 @@ impl IntoIterator for FormPairs {
     type Item = (String, String);
     type IntoIter = std::vec::IntoIter<(String, String)>;
 
-    /// Every pair, those with the same name too.
+    /// All pairs, including repeated names.
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
-/// The members of a JSON object, each with its value read as `V`; as a `RawValue` it stays digit for digit.
+/// The members of a JSON object, each with its value read as `V`; a `RawValue` keeps every digit.
 pub(crate) struct JsonObject<V>(pub(crate) Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for JsonObject<V> {

@@ -68,7 +68,7 @@ struct Data<'a> {
     status: Option<&'static str>,
 }
 
-/// What the request names, read and checked.
+/// The checked fields of the request.
 struct Request {
     order_number: String,
     description: String,
@@ -101,7 +101,7 @@ fn read_request(fields: &mut Fields) -> Request {
     request
 }
 
-/// Year and month, where both are sound.
+/// Year and month, if both are valid.
 fn expiry(fields: &mut Fields) -> Option<(i32, Month)> {
     let month = fields.required("expiryMonth", rules::expiry_month());
     let year = fields.required("expiryYear", rules::expiry_year());
@@ -110,7 +110,7 @@ fn expiry(fields: &mut Fields) -> Option<(i32, Month)> {
     fields.is_sound("expiryYear").then_some((year, month))
 }
 
-/// The rule that spans two fields and needs to know what day it is.
+/// The rule that spans two fields and depends on the date.
 fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) {
     if expiry.is_some_and(|(year, month)| !clock::ends_after(year, month, today)) {
         fields.violate("expiryMonth", Problem::Expired);
@@ -154,7 +154,7 @@ fn created(state: &State, record: &Record) -> Result<Response, Rejection> {
     Ok(response(record, &state.page_url(pages::otp::THREE_DS_PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }
 
-/// The response about a new payment; `page` confirms it, if it needs a page.
+/// The response for a new payment. `page` is the confirmation page, if the payment needs one.
 pub(crate) fn response(record: &Record, page: &str) -> Response {
     let payment = &record.payment;
     let data = Data {
@@ -169,7 +169,7 @@ pub(crate) fn response(record: &Record, page: &str) -> Response {
     Response::ok(codes::CREATED, "CREATED", &data)
 }
 
-/// The interface shows "Success" here; the other outcomes keep their own words.
+/// The interface shows "Success" here; other outcomes have their status words.
 fn shown_status(status: PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Charged => "Success",

@@ -10,10 +10,10 @@ use crate::{
     rules::{Problem, Rule, Shape, Spanning, Violation},
 };
 
-/// How much of an unknown field's name an error repeats.
+/// How much of an unknown field's name an error contains.
 const SHOWN_NAME_LENGTH: usize = 64;
 
-/// The fields of one request, each as its JSON text, until an endpoint takes them.
+/// The fields of one request as JSON texts, until an endpoint takes them.
 #[derive(Clone, Default)]
 pub(crate) struct Fields {
     values: BTreeMap<String, Box<RawValue>>,
@@ -77,13 +77,13 @@ impl Fields {
         self.values.insert(name, value);
     }
 
-    /// A text field before any check: for the exchange log and the choice of language.
+    /// A text field before validation: for the exchange log and the choice of language.
     pub(crate) fn peek(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.values.get(name)?.get()).ok()
     }
 
-    /// Takes a required field. If it violates a rule, the violation is recorded and a placeholder returned,
-    /// which is never used: `finish` rejects the request first.
+    /// Takes a required field. If it violates a rule, records the violation and returns a
+    /// placeholder. The placeholder is never used, because `finish` rejects the request first.
     pub(crate) fn required<T: Default>(&mut self, name: &'static str, rule: Rule<T>) -> T {
         self.record(name, true, rule.shape);
         match self.take(name, &rule) {
@@ -97,7 +97,7 @@ impl Fields {
         }
     }
 
-    /// Takes an optional field. A null is not an absent field; it has the wrong type.
+    /// Takes an optional field. A null is not absent; it has the wrong type.
     pub(crate) fn optional<T>(&mut self, name: &'static str, rule: Rule<T>) -> Option<T> {
         self.record(name, false, rule.shape);
         self.take(name, &rule)
@@ -131,8 +131,7 @@ impl Fields {
         !self.violations.iter().any(|violation| violation.field == field)
     }
 
-    /// Rejects the request if a field violated a rule or is unknown:
-    /// ignoring a field would hide a client's mistake.
+    /// Rejects the request if a field violated a rule or is unknown: ignoring a field would hide a client's mistake.
     pub(crate) fn finish(mut self) -> Result<(), Rejection> {
         for name in std::mem::take(&mut self.values).into_keys() {
             let shown: String = name.chars().take(SHOWN_NAME_LENGTH).collect();

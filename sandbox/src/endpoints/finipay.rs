@@ -1,4 +1,4 @@
-//! The responses that the public pages of the gateway FINIPAY show. Everything else is as in the interface.
+//! The responses that the public pages of the gateway FINIPAY show. All others are as in the interface.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -11,16 +11,16 @@ use crate::{
     store::payments::Record,
 };
 
-/// The code of everything about QR payments.
+/// The code of all QR responses.
 const QR: &str = "100";
-/// The code of a confirmation. In the sandbox's interface, the same code means a pending payment.
+/// The code of a confirmation. In the interface's responses, the same code means a pending payment.
 const CONFIRMED: &str = "120";
 const CREATED: &str = "CREATED";
 
 /// The status word of an unpaid QR payment. Its first letter is Cyrillic, U+0421, as on FINIPAY's page.
 const QR_OPEN: &str = "\u{421}REATED";
 const QR_PAID: &str = "SUCCESSFUL";
-/// The status word of a rejected QR payment: the sandbox's own, as no page shows one.
+/// The status word of a rejected QR payment: the sandbox's own, because no page shows one.
 const QR_REJECTED: &str = "FAILED";
 
 pub(super) static MBANK_CREATED: FinipayResponse = FinipayResponse {
@@ -95,7 +95,7 @@ fn response(answer: &FinipayResponse, data: &impl Serialize) -> Response {
     Response::ok(answer.code, answer.message, data)
 }
 
-/// The response about a new mobile-bank payment.
+/// The response for a new MBank payment.
 pub(super) fn mbank_created(record: &Record) -> Response {
     let data = MbankCreated {
         amount: record.payment.amount.map(Amount),
@@ -105,7 +105,7 @@ pub(super) fn mbank_created(record: &Record) -> Response {
     response(&MBANK_CREATED, &data)
 }
 
-/// The response about a mobile-bank payment whose one-time password was right.
+/// The response for an MBank payment after the right one-time password.
 pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Response {
     let data = MbankConfirmed {
         quid: &record.payment.gateway_number,
@@ -114,17 +114,17 @@ pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Response {
     response(&MBANK_CONFIRMED, &data)
 }
 
-/// The response about a new QR payment: the base64 of its picture.
+/// The response for a new QR payment: the base64 of its picture.
 pub(super) fn qr_image(base64: &str) -> Response {
     response(&QR_IMAGE, &base64)
 }
 
-/// The response about a new QR payment: the text of its code.
+/// The response for a new QR payment: the text of its code.
 pub(super) fn qr_data(text: &str) -> Response {
     response(&QR_DATA, &text)
 }
 
-/// The response about the status of a QR payment.
+/// The response for the status of a QR payment.
 pub(super) fn qr_status(payment: &Payment) -> Response {
     let word = match payment.status {
         PaymentStatus::Created | PaymentStatus::Pending => QR_OPEN,
@@ -134,12 +134,12 @@ pub(super) fn qr_status(payment: &Payment) -> Response {
     response(&QR_STATUS, &word).of_bare_status()
 }
 
-/// The number in a status response: one of the gateway's that no earlier response had.
+/// The number in a status response: one of the gateway's numbers that no earlier response contained.
 pub(super) fn status_number(record: &Record) -> String {
     format!("Fp{:014}", record.id)
 }
 
-/// The number of a mobile-bank payment: the day in Bishkek, and random digits. It opens no page.
+/// The number of an MBank payment: the day in Bishkek and random digits. No page opens with it.
 pub(super) fn new_quid(now: i64) -> String {
     let day: String = clock::local_date_time(now).chars().filter(char::is_ascii_digit).take(8).collect();
     format!("FP{day}{:012}", fastrand::u64(..1_000_000_000_000))

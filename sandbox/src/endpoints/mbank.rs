@@ -1,4 +1,4 @@
-//! Mobile-bank payments: `POST /api/v1.1.0/mbank/pay` requests money from an MBank phone, and
+//! MBank payments: `POST /api/v1.1.0/mbank/pay` requests money from an MBank phone, and
 //! `POST /api/v1.1.0/mbank/confirm` takes the one-time password that the payer received.
 
 use axum::http::Method;
@@ -62,7 +62,7 @@ struct Created<'a> {
     status: &'static str,
 }
 
-/// What the request names, read and checked.
+/// The checked fields of the request.
 struct PayRequest {
     order_number: String,
     phone: Option<&'static TestPhone>,
@@ -107,7 +107,7 @@ fn pay(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     Ok(if as_finipay { finipay::mbank_created(&record) } else { created_response(&record.payment) })
 }
 
-/// The response about a new payment.
+/// The response for a new payment.
 pub(crate) fn created_response(payment: &Payment) -> Response {
     let data = Created {
         order_number: &payment.order_number,
@@ -154,7 +154,7 @@ struct Confirmed<'a> {
 const PAYMENT_ID: &str = "paymentId";
 const QUID: &str = "quid";
 
-/// What the request names, read and checked.
+/// The checked fields of the request.
 struct ConfirmRequest {
     number: String,
     otp: String,
@@ -172,12 +172,12 @@ fn read_confirm(fields: &mut Fields) -> ConfirmRequest {
     }
 }
 
-/// Where FINIPAY's `quid` has to be; `None` if the sandbox acts as another gateway.
+/// The position of FINIPAY's `quid`; `None` if the sandbox acts as another gateway.
 fn quid_place(switches: Switches) -> Option<MbankQuid> {
     (switches.acts_as == Dialect::Finipay).then_some(switches.mbank_quid)
 }
 
-/// Each gateway has one name for the identifier; FINIPAY's is required if it has to be a field.
+/// Each gateway has one name for the identifier. FINIPAY's is required if it has a field of its own.
 fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Option<MbankQuid>) {
     if place.is_some() && request.payment_id.is_some() {
         fields.violate(PAYMENT_ID, Problem::Unknown);
@@ -189,7 +189,7 @@ fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Optio
     }
 }
 
-/// The payment with the merchant's number, or with the gateway's if that is sent in its place.
+/// The payment with the merchant's number, or with the gateway's number if that is sent instead.
 fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record, Rejection> {
     let found = state.read(|connection| match place {
         Some(MbankQuid::OrderNumber) => payments::by_gateway_number(connection, number),
@@ -233,7 +233,7 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     }
 }
 
-/// The response about a payment whose one-time password was right.
+/// The response for a payment after the right one-time password.
 pub(crate) fn confirmed_response(payment: &Payment, language: Language) -> Response {
     let (code, message) = code_and_message(payment, language);
     let data = Confirmed { order_number: &payment.order_number, status: payment.status.as_str() };

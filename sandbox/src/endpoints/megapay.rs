@@ -1,5 +1,5 @@
-//! Payments from MegaPay wallets, as the public pages of one gateway show them: `mega/check` tells the commission and sends the payer a
-//! PIN, and `mega/pay` takes the PIN. The pages call the method of `mega/check` POST in one place and GET in another; both are accepted.
+//! MegaPay payments, as on the public pages of one gateway: `mega/check` returns the commission and sends the payer a PIN, and
+//! `mega/pay` takes the PIN. The pages call the method of `mega/check` POST in one place and GET in another; both are accepted.
 
 use axum::http::Method;
 use rust_decimal::Decimal;
@@ -24,9 +24,9 @@ use crate::{
     store::payments::{self, NewPayment, Record},
 };
 
-/// The least that a wallet pays, in som.
+/// The minimum amount, in som.
 const MINIMUM: u32 = 5;
-/// Of the amount, for the payer: two percent.
+/// The payer's commission: two percent of the amount.
 const COMMISSION: Decimal = Decimal::from_parts(2, 0, 0, false, 2);
 /// How long a PIN is valid, in seconds.
 const PIN_LIFETIME: i64 = 180;
@@ -70,7 +70,7 @@ struct Checked {
     is_virtual: bool,
 }
 
-/// What both requests name, read and checked.
+/// The checked fields of both requests.
 struct Request {
     order_number: String,
     user: Option<&'static TestPhone>,
@@ -111,7 +111,7 @@ fn check(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     Ok(checked_response(&record.payment))
 }
 
-/// The response about a payment whose PIN was sent.
+/// The response for a payment whose PIN was sent.
 pub(crate) fn checked_response(payment: &Payment) -> Response {
     let amount = payment.amount.unwrap_or_default();
     let data = Checked {
@@ -198,7 +198,7 @@ fn pay(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     }
 }
 
-/// The PIN was sent for the payment that was checked, and pays for no other one.
+/// The PIN belongs to the payment that was checked, and pays for no other one.
 fn refuse_another_payment(request: &Request, record: &Record) -> Result<(), Rejection> {
     let user = request.user.map(|phone| card_numbers::mask_phone(phone.phone));
     let differs = [
@@ -214,7 +214,7 @@ fn refuse_another_payment(request: &Request, record: &Record) -> Result<(), Reje
     if violations.is_empty() { Ok(()) } else { Err(Rejection::Invalid(violations)) }
 }
 
-/// The response about a payment whose PIN was right. Accepted does not mean that money was taken; the pages show no rejected one.
+/// The response after the right PIN. Accepted does not mean charged; the pages show no rejected payment.
 pub(crate) fn paid_response(payment: &Payment, language: crate::domain::Language) -> Response {
     let amount = Amount(payment.amount.unwrap_or_default());
     if payment.status == PaymentStatus::Rejected {

@@ -1,5 +1,5 @@
-//! The endpoints of the gateway: the type of an endpoint, and the table of all. The other files have the endpoints of one payment
-//! method each, or a step of the pipeline that handles their requests.
+//! The gateway's endpoints: the type of an endpoint, and the table of all. Each other file
+//! has the endpoints of one payment method, or a step of the pipeline that handles requests.
 
 pub(crate) mod card_payment;
 mod fields;
@@ -24,12 +24,12 @@ use serde_json::Value;
 
 use crate::{domain::EndpointName, state::State};
 
-/// Where an endpoint's fields are.
+/// The position of an endpoint's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     /// In a JSON body.
     Body,
-    /// In a JSON body or, where a proxy dropped that, in the query string.
+    /// In a JSON body or, if a proxy dropped the body, in the query string.
     BodyOrQuery,
     /// In the query string.
     Query,
@@ -44,7 +44,7 @@ pub(crate) struct Endpoint {
     pub(crate) allowed: &'static str,
     pub(crate) name: EndpointName,
     pub(crate) input: Input,
-    /// The field that names the payment, for the log of requests.
+    /// The field that identifies the payment, for the request log.
     pub(crate) subject: Option<&'static str>,
     pub(crate) handle: fn(&State, Fields) -> Result<Response, Rejection>,
     pub(crate) description: Description,
@@ -56,12 +56,12 @@ pub(crate) struct Description {
     pub(crate) text: &'static str,
     /// Reads the request's fields.
     pub(crate) take: fn(&mut Fields),
-    /// An example request as a JSON object; its members are the parameters of an endpoint that reads its query.
+    /// An example request as a JSON object. For an endpoint with a query, its members are the parameters.
     pub(crate) example: &'static str,
     pub(crate) success: SuccessBody,
-    /// The response with HTTP 200 when the sandbox acts as FINIPAY, if it differs.
+    /// The response with HTTP 200 if the sandbox acts as FINIPAY and the response differs.
     pub(crate) finipay: Option<&'static FinipayResponse>,
-    /// The HTTP statuses of its own rejections; those that every endpoint has are not among them.
+    /// The HTTP statuses of its own errors, without those of every endpoint.
     pub(crate) rejections: &'static [RejectionKind],
 }
 
@@ -72,7 +72,7 @@ impl Endpoint {
         if *method == self.method { id } else { format!("{id}-by-query") }
     }
 
-    /// Its requests: each method, and where the fields are then. An endpoint of two methods takes a body by the first one.
+    /// Its requests: each method with the position of its fields. An endpoint of two methods takes a body by the first one.
     pub(crate) fn requests(&self) -> impl Iterator<Item = (&Method, Input)> {
         let first = if self.other_method.is_some() { Input::Body } else { self.input };
         [(&self.method, first)].into_iter().chain(self.other_method.iter().map(|method| (method, Input::Query)))
@@ -88,7 +88,7 @@ pub(crate) enum SuccessBody {
     Image,
 }
 
-/// The response with HTTP 200 when the sandbox acts as FINIPAY: always an envelope.
+/// The response with HTTP 200 if the sandbox acts as FINIPAY: always an envelope.
 pub(crate) struct FinipayResponse {
     pub(crate) code: &'static str,
     pub(crate) message: &'static str,
@@ -96,7 +96,7 @@ pub(crate) struct FinipayResponse {
     pub(crate) data: fn(&mut SchemaGenerator) -> Value,
 }
 
-/// A rejection that not every endpoint has.
+/// An error that only some endpoints return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RejectionKind {
     /// 404.
@@ -107,7 +107,7 @@ pub(crate) enum RejectionKind {
     Otp,
 }
 
-/// Every endpoint.
+/// All endpoints.
 pub(crate) static ENDPOINTS: [Endpoint; 11] = [
     card_payment::ENDPOINT,
     status::STATUS,

@@ -1,4 +1,4 @@
-//! Fault injection in responses: a changed response, or another way to send it.
+//! Fault injection in responses: changes a response, or the way it is sent.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -25,14 +25,14 @@ const ENDLESS_CHUNK: Bytes = Bytes::from_static(&[b' '; 16 * 1024]);
 /// The pause between the bytes of a dripped body.
 const DRIP_PAUSE: Duration = Duration::from_secs(1);
 
-/// A response as it is sent.
+/// A response and how it is sent.
 pub(crate) struct OutgoingResponse {
     status: StatusCode,
     content_type: &'static str,
     body: Vec<u8>,
     header: Option<(HeaderName, HeaderValue)>,
     transfer: Transfer,
-    /// The payment that the request created, if the request has no number of it.
+    /// The created payment, if the request has no number of it.
     pub(crate) payment_id: Option<i64>,
 }
 
@@ -115,27 +115,27 @@ impl OutgoingResponse {
         whole
     }
 
-    /// Without its last byte the body is never valid JSON, whatever follows.
+    /// Without its last byte, the body is never valid JSON.
     fn endless(response: Response, dialect: Dialect) -> Self {
         let mut whole = Self::with_transfer(response, dialect, Transfer::Endless);
         whole.body.pop();
         whole
     }
 
-    /// A page as something between client and gateway would send it.
+    /// An error page as a proxy between client and gateway sends it.
     fn html(status: StatusCode, title: &str, header: Option<(HeaderName, HeaderValue)>) -> Self {
         let body = format!("<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n");
         let (content_type, body) = ("text/html", body.into_bytes());
         Self { status, content_type, body, header, transfer: Transfer::Whole, payment_id: None }
     }
 
-    /// The HTTP status that the client gets to see, if it sees one.
+    /// The HTTP status that the client receives, if any.
     pub(crate) fn visible_status(&self) -> Option<u16> {
         let is_unseen = matches!(self.transfer, Transfer::Cut(Cut { until: CutPoint::Now | CutPoint::Head(_), .. }));
         (!is_unseen).then_some(self.status.as_u16())
     }
 
-    /// Its head and body, whether or not they reach the client; no body if there is no response.
+    /// Its head and body, whether or not they reach the client; the body is absent if there is no response.
     pub(crate) fn as_written(&self) -> (String, Option<String>) {
         if self.content_type.is_empty() {
             return (String::new(), None);
@@ -171,7 +171,7 @@ impl OutgoingResponse {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-        // No caching: responses are about money.
+        // No caching, because responses are about money.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.extend(header);
@@ -179,7 +179,7 @@ impl OutgoingResponse {
     }
 }
 
-/// A byte, a pause, the next byte; it ends with the body, or with the client's patience.
+/// Sends one byte, pauses, and sends the next one, until the body ends or the client hangs up.
 fn dripped(body: Bytes) -> Body {
     let (mut sender, channel) = Channel::<Bytes, Infallible>::new(1);
     tokio::spawn(async move {
@@ -195,7 +195,7 @@ fn dripped(body: Bytes) -> Body {
     Body::new(channel)
 }
 
-/// The body and then spaces, as fast as the client reads them, until it hangs up.
+/// The body and then spaces, as fast as the client reads them, until the client hangs up.
 fn endless(body: Bytes) -> Body {
     let (mut sender, channel) = Channel::<Bytes, Infallible>::new(1);
     tokio::spawn(async move {

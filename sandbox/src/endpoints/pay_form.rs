@@ -47,7 +47,7 @@ struct Data<'a> {
     pay_form_url: &'a str,
 }
 
-/// What the request names, read and checked.
+/// The checked fields of the request.
 struct Request {
     amount: Decimal,
     service_name: String,
@@ -90,7 +90,7 @@ fn create(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     Ok(response(&url).about(record.id))
 }
 
-/// The response about a new pay-form.
+/// The response for a new pay-form.
 pub(crate) fn response(url: &str) -> Response {
     Response::ok(codes::CREATED, "CREATED", &Data { pay_form_url: url })
 }

@@ -32,15 +32,15 @@ use crate::{
     web::{read_body, request},
 };
 
-/// The routes of the endpoints. Each takes any method: HTTP 405 is a response of the pipeline, too, which follows
-/// authentication, may have a fault, and is recorded.
+/// The routes of the endpoints. Each takes any method: HTTP 405 is a response of
+/// the pipeline, too. It follows authentication, can have a fault, and is recorded.
 pub(crate) fn routes(state: &Arc<State>) -> Router {
     ENDPOINTS.iter().fold(Router::new(), |router, endpoint| {
         router.route(endpoint.name.path(), any(handle).with_state((Arc::clone(state), endpoint)))
     })
 }
 
-/// Handles a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
+/// Handles a request to an endpoint. Once its body is read, it takes effect even if the caller hangs up.
 async fn handle(
     extract::State((state, endpoint)): extract::State<(Arc<State>, &'static Endpoint)>,
     ConnectInfo(connection): ConnectInfo<ConnectionHandle>,
@@ -53,14 +53,14 @@ async fn handle(
         Some(rejection) => Err(rejection),
         None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Rejection::from),
     };
-    // In place, not on a blocking thread: an answer takes some microseconds of the database, and another thread's waking takes
-    // more. If the database is locked for longer (a reset, a page of the dashboard over a database in memory, another
-    // process), this thread waits, and whatever else it would have done.
+    // In place, not on a blocking thread: a response needs some microseconds of the database, and
+    // waking another thread takes longer. If the database is locked for longer (by a reset, a dashboard
+    // page over a database in memory, or another process), this thread waits, with all its other work.
     let work = AssertUnwindSafe(|| grouped(|| answer(&state, endpoint, input, seen, started)));
     let outgoing = match catch_unwind(work) {
         Ok(answer) => answer.committed(&state.store).await.unwrap_or_else(|error| broken(error.to_string())),
         Err(_) => {
-            // Commits what other requests wrote in the same group. The failed one left nothing half done in it.
+            // Commits the writes of other requests in the same group. The failed request left no partial change in it.
             state.store.commit();
             broken("the answer was broken off by a panic".to_owned())
         }
@@ -118,8 +118,8 @@ pub(crate) fn answer(
     outgoing
 }
 
-/// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks
-/// like; any other may be a card's.
+/// The request and its number for the log. A number of a payment is stored unchanged,
+/// even if it looks like a card number; any other number may be a card number.
 fn redacted(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
     let masked = subject.map(without_card_numbers);
     let looks_like_card = masked.as_deref() != subject;
@@ -130,7 +130,7 @@ fn redacted(state: &State, seen: transcript::Request, subject: Option<&str>) -> 
     (seen.without_card_numbers(), masked)
 }
 
-/// The numbers of an order, for faults that are set for one; not looked up while there is no fault.
+/// The numbers of an order, for faults on one order; not looked up if no fault is set.
 fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
     let Some(subject) = subject.filter(|_| state.faults.is_armed()) else {
         return Vec::new();
@@ -143,7 +143,7 @@ fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
     numbers
 }
 
-/// A request on its way through the endpoint and the faults.
+/// A request while it passes the endpoint and the faults.
 struct RequestContext<'a> {
     state: &'a State,
     endpoint: &'a Endpoint,
@@ -194,7 +194,7 @@ impl RequestContext<'_> {
             .unwrap_or_else(|rejection| rejection.response(self.language))
     }
 
-    /// The response of a fault instead of the endpoint's, or the one of a repeated run; `None` for no response.
+    /// The response of a fault instead of the endpoint's, or that of a second run; `None` for no response.
     fn response_to_fault(&self, fault: &Fault, fields: Result<Fields, Rejection>) -> Option<Response> {
         let rejection = match fault.name() {
             FaultName::Unauthorized => Rejection::Unauthorized,
@@ -207,8 +207,8 @@ impl RequestContext<'_> {
         Some(rejection.response(self.language))
     }
 
-    /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
-    /// the race.
+    /// A deliberate race: the confirmation runs twice at the same time. The
+    /// worse response is sent, because the better one would hide the race.
     fn respond_twice(&self, fields: Result<Fields, Rejection>) -> Response {
         let Ok(fields) = fields else {
             return self.respond(fields);

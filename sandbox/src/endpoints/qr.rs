@@ -93,7 +93,7 @@ fn create_data(state: &State, mut fields: Fields) -> Result<Response, Rejection>
     Ok(created.about(record.id))
 }
 
-/// The response about a new transaction.
+/// The response for a new transaction.
 pub(crate) fn data_response(payment: &Payment, payload: &str) -> Response {
     let data = QrData { transaction_id: &payment.order_number, qr_data: payload, sum: payment.amount.map(Amount) };
     Response::ok(codes::CREATED, "CREATED", &data)
@@ -127,7 +127,7 @@ fn register_qr(state: &State, request: QrRequest) -> Result<Record, RegisterErro
     register(state, &new, None)
 }
 
-/// The text in the QR code: a link to the payer's page, with the code behind it.
+/// The text in the QR code: a link to the payer's page, followed by the code.
 pub(super) fn qr_text(state: &State, record: &Record) -> String {
     QrCode::of(record).linked(&state.page_url(pages::qr::PATH, &record.payment.gateway_number))
 }
@@ -167,7 +167,7 @@ fn create_image(state: &State, mut fields: Fields) -> Result<Response, Rejection
 }
 
 const PIXELS: u32 = 400;
-/// The white border a reader needs, in modules.
+/// The white border that a reader needs, in modules.
 const QUIET_ZONE: u32 = 4;
 const BLACK: Luma<u8> = Luma([0]);
 const WHITE: Luma<u8> = Luma([255]);
@@ -177,7 +177,7 @@ fn draw_png(text: &str) -> Result<Vec<u8>, String> {
     let code = qrcode::QrCode::with_error_correction_level(text, EcLevel::M)
         .map_err(|error| format!("the text does not fit into a QR code: {error}"))?;
     let modules = u32::try_from(code.width()).map_err(|error| error.to_string())?;
-    // At least 2: the largest code there is has 177 modules.
+    // At least 2: the largest code has 177 modules.
     let scale = PIXELS / (modules + 2 * QUIET_ZONE);
     let margin = (PIXELS - modules * scale) / 2;
     let colors = code.to_colors();

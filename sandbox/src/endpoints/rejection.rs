@@ -41,19 +41,19 @@ pub(crate) enum Rejection {
         order_number: String,
         status: PaymentStatus,
     },
-    /// A MegaPay PIN that is too old.
+    /// A MegaPay PIN that has expired.
     PinExpired {
         order_number: String,
     },
-    /// By a fault.
+    /// A fault is set.
     TooManyRequests {
         retry_after: Option<u32>,
     },
-    /// By a fault.
+    /// A fault is set.
     Unavailable {
         retry_after: Option<u32>,
     },
-    /// The outcome of the test card that errs.
+    /// The outcome of the test card `error`.
     CardError,
     Internal(String),
 }
@@ -116,7 +116,7 @@ pub(crate) fn field_schema() -> Value {
 }
 
 impl Rejection {
-    /// The response in a language.
+    /// The response in the given language.
     pub(crate) fn response(&self, language: Language) -> Response {
         let nothing = Map::new();
         let say = |status, code, message: Message| Response::envelope(status, code, &language.say(message), &nothing);
@@ -176,7 +176,7 @@ fn with_retry_after(response: Response, seconds: Option<u32>) -> Response {
     }
 }
 
-/// HTTP 400 with a message that names every field, and the same as data for programs.
+/// HTTP 400 with a message that lists every field, and the same as data for programs.
 fn invalid(language: Language, violations: &[Violation]) -> Response {
     let words: Vec<(&str, String)> =
         violations.iter().map(|violation| (violation.field.as_str(), language.explain(violation.problem))).collect();

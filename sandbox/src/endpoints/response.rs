@@ -1,5 +1,5 @@
-//! Responses of the endpoints: an HTTP status and the envelope of code, message and data. The `Other` dialect puts the same data
-//! into another envelope with other field names, to test clients with a configurable dialect.
+//! Responses of the endpoints: an HTTP status and the envelope of code, message and data. The `Other` dialect
+//! puts the same data into another envelope with other field names, to test clients with configurable mappings.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ pub(crate) struct Response {
     pub(crate) header: Option<(HeaderName, HeaderValue)>,
     /// Whether a fault keeps the payment from becoming final.
     pub(crate) stuck: bool,
-    /// The payment it is about, where the request named none.
+    /// The payment in the response, if the request did not identify it.
     pub(crate) payment_id: Option<i64>,
-    /// True where the data is the status word itself.
+    /// True if the data is the bare status word.
     has_bare_status: bool,
 }
 
@@ -86,13 +86,13 @@ impl Response {
         self
     }
 
-    /// The same response about a payment whose request has no number.
+    /// The same response with its payment, for a request without a number of it.
     pub(crate) fn about(mut self, payment_id: i64) -> Self {
         self.payment_id = Some(payment_id);
         self
     }
 
-    /// The same response, marked as one whose data is the bare status word.
+    /// The same response, marked as having a bare status word as data.
     pub(crate) fn of_bare_status(mut self) -> Self {
         self.has_bare_status = true;
         self
@@ -103,7 +103,7 @@ impl Response {
         matches!(self.content, Content::Envelope { .. })
     }
 
-    /// Whether its data has a status word, or is one.
+    /// Whether its data has or is a status word.
     pub(crate) fn has_status_word(&self) -> bool {
         self.has_bare_status
             || matches!(&self.content, Content::Envelope { data, .. } if members(data).contains_key(STATUS))
@@ -155,7 +155,7 @@ impl Response {
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// The members of a response's data.
+/// The members of the data.
 fn members(data: &RawValue) -> BTreeMap<&str, &RawValue> {
     serde_json::from_str(data.get()).unwrap_or_default()
 }
@@ -165,7 +165,7 @@ fn unwritable(error: &serde_json::Error) -> Response {
     Response::new(StatusCode::INTERNAL_SERVER_ERROR, Content::Text(String::new()))
 }
 
-/// What the fields of `data` are called in the other dialect.
+/// The field names of `data` in the other dialect.
 const OTHER_NAMES: [(&str, &str); 15] = [
     ("ConfirmationUrl", "confirm_link"),
     ("amount", "total"),
@@ -196,7 +196,7 @@ struct OtherResult<'a> {
     text: &'a str,
 }
 
-/// Writes a response in the other dialect. Data that is not an object becomes the only member of one.
+/// Writes a response in the other dialect. Data that is not an object becomes the only member of an object.
 fn in_other_dialect(code: &str, message: &str, data: &RawValue) -> serde_json::Result<String> {
     let fields: BTreeMap<&str, &RawValue> =
         serde_json::from_str(data.get()).unwrap_or_else(|_| BTreeMap::from([("value", data)]));

@@ -1,5 +1,5 @@
-//! Status queries: `GET /api/v1.1.0/status` by the gateway's number, `POST /api/v1.1.0/get-status` by the merchant's number and
-//! the provider, and the response that all three status endpoints share.
+//! Status queries: `GET /api/v1.1.0/status` by the gateway's number, `POST /api/v1.1.0/get-status`
+//! by the merchant's number and the provider, and the response of all three status endpoints.
 
 use axum::http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -140,7 +140,7 @@ pub(super) fn status_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<StatusData<'_>>()
 }
 
-/// The response about a payment, with the number of the request.
+/// The response for a payment, with the number in the request.
 pub(crate) fn status_response(asked_for: &str, payment: &Payment, language: Language) -> Response {
     let data = StatusData {
         order_number: asked_for,
@@ -153,7 +153,7 @@ pub(crate) fn status_response(asked_for: &str, payment: &Payment, language: Lang
     Response::ok(code, &message, &data)
 }
 
-/// Code and message of a payment's status; of a rejection, the reason in the reader's language.
+/// Code and message of a payment's status; for a rejection, the reason in the request's language.
 pub(super) fn code_and_message(payment: &Payment, language: Language) -> (&'static str, String) {
     let message = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Created, _) => "CREATED".to_owned(),

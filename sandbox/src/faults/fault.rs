@@ -1,4 +1,4 @@
-//! A fault: its name, endpoint, order, probability and limits; and a constructor for each.
+//! A fault: its name, settings and a constructor for each.
 
 use std::{fmt, time::Duration};
 
@@ -18,7 +18,7 @@ const RETRY_AFTER_S: u32 = 1;
 /// The longest delay.
 pub(super) const MAX_DELAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A fault to be set by `sandbox.faults().add(...)`: a name, and what narrows it down.
+/// A fault for `sandbox.faults().add(...)`: a name, and the settings that restrict it.
 ///
 /// ```
 /// use kassa_sandbox::{EndpointName, Fault};
@@ -54,7 +54,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The fault of a name: on everything it applies to, always.
+    /// The fault with a name. It applies to everything, always.
     pub fn new(name: FaultName) -> Self {
         Self {
             name,
@@ -70,13 +70,13 @@ impl Fault {
         }
     }
 
-    /// Only at this endpoint. Of `stuck-pending`: only payments that are made or confirmed there.
+    /// Only at this endpoint. For `stuck-pending`: only payments that are created or confirmed there.
     pub fn endpoint(mut self, endpoint: EndpointName) -> Self {
         self.endpoint = Some(endpoint);
         self
     }
 
-    /// Only for this order: by the merchant's number, the gateway's, or the transaction id.
+    /// Only for this order: by the merchant's number, the gateway's number or the transaction id.
     pub fn order(mut self, number: impl Into<String>) -> Self {
         self.order_number = Some(number.into());
         self
@@ -88,7 +88,7 @@ impl Fault {
         self
     }
 
-    /// How often it is injected before it is spent. Default: no limit.
+    /// The maximum number of injections. Default: no limit.
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
@@ -100,7 +100,7 @@ impl Fault {
         self
     }
 
-    /// How long `delay` and `callback-late` wait; whole milliseconds. Default: a second.
+    /// The delay of `delay` and `callback-late`, in whole milliseconds. Default: one second.
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay_ms = Some(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
         self
@@ -124,7 +124,7 @@ impl Fault {
         self
     }
 
-    /// What it does.
+    /// Its name.
     pub fn name(&self) -> FaultName {
         self.name
     }
@@ -141,7 +141,7 @@ impl Fault {
         self.delay_ms.map_or(DELAY, Duration::from_millis)
     }
 
-    /// The `Retry-After`, if there is to be one.
+    /// The `Retry-After`, if any.
     pub(crate) fn shown_retry_after(&self) -> Option<u32> {
         let default = (self.name == FaultName::RetryAfter).then_some(RETRY_AFTER_S);
         self.retry_after_s.or(default)
@@ -159,7 +159,7 @@ impl Fault {
         self.times.is_some_and(|times| times_injected >= times)
     }
 
-    /// True where it is for one of these endpoints, and for an order of one of these numbers.
+    /// True if it applies to one of these endpoints and to an order with one of these numbers.
     pub(crate) fn concerns(&self, endpoints: &[EndpointName], numbers: &[String]) -> bool {
         self.endpoint.is_none_or(|endpoint| endpoints.contains(&endpoint))
             && self.order_number.as_ref().is_none_or(|number| numbers.contains(number))
@@ -246,10 +246,10 @@ fn is_no_unknown_code(code: &str) -> bool {
     code.is_empty() || codes::ALL.contains(&code) || RejectReason::ALL.iter().any(|known| known.code() == code)
 }
 
-/// Why a fault is rejected, field by field.
+/// Why a fault is rejected, by field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultError {
-    /// Every field that breaks a rule.
+    /// All fields that violate a rule.
     pub errors: Vec<FieldError>,
 }
 

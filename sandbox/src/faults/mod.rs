@@ -1,4 +1,4 @@
-//! Fault injection: failures on request, set while the sandbox runs. This file has the names of the faults, and when each is injected.
+//! Fault injection: failures on request, set while the sandbox runs. This file has the names of the faults and the moments of injection.
 
 #[macro_use]
 mod table;
@@ -18,11 +18,11 @@ use strum::{Display, IntoStaticStr, VariantArray};
 /// When a fault is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// A connection brought the first line of a request.
+    /// The first line of a connection's first request arrived.
     Connection,
-    /// A request was read and has not taken effect.
+    /// A request was read, and has not taken effect.
     Request,
-    /// A request took effect and was not answered.
+    /// A request took effect, and has no response yet.
     Response,
     /// A payment is about to become final.
     Payment,
@@ -40,7 +40,7 @@ macro_rules! names {
         }
 
         impl FaultName {
-            /// Every fault there is.
+            /// All faults.
             pub const ALL: &'static [Self] = Self::VARIANTS;
 
             /// The name.
@@ -52,7 +52,7 @@ macro_rules! names {
                 Self::ALL.iter().copied().find(|name| name.as_str() == word)
             }
 
-            /// What it does, in Markdown.
+            /// Its effect, in Markdown.
             pub(crate) fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc),+).trim_start(),)*

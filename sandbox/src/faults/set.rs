@@ -1,5 +1,5 @@
-//! The faults that are set, and which of them is injected. Each draws from a seeded random generator of its own, so that tests are
-//! deterministic.
+//! The faults that are set, and the choice of the one to inject. Each has
+//! a seeded random generator of its own, so that tests are deterministic.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -13,14 +13,14 @@ use crate::{
     faults::{Fault, FaultError, FaultName, Moment},
 };
 
-/// A fault that was set, and what became of it.
+/// A fault that was set, and how often it was injected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActiveFault {
-    /// The id to remove it by.
+    /// The id for removing it.
     pub id: u64,
     /// The fault.
     pub fault: Fault,
-    /// How often it was injected.
+    /// The number of injections.
     pub struck: u64,
 }
 
@@ -35,25 +35,25 @@ impl<'a> Faults<'a> {
         Self { set }
     }
 
-    /// Sets a fault and returns its id. Of several that apply to the same request, the one set first is injected.
+    /// Sets a fault and returns its id. If several apply to the same request, the first one set is injected.
     ///
     /// # Errors
-    /// If it can never apply with these settings; the error names every wrong field.
+    /// If it can never apply with these settings; the error lists every wrong field.
     pub fn add(&self, fault: Fault) -> Result<u64, FaultError> {
         self.set.add(fault).map(|active| active.id)
     }
 
-    /// Every fault that is set, spent ones too, in the order they were set.
+    /// All faults that are set, including spent ones, in the order they were set.
     pub fn list(&self) -> Vec<ActiveFault> {
         self.set.list()
     }
 
-    /// Removes a fault; false if there is none with this id.
+    /// Removes a fault. Returns false if there is none with this id.
     pub fn remove(&self, id: u64) -> bool {
         self.set.remove(id)
     }
 
-    /// Removes every fault.
+    /// Removes all faults.
     pub fn clear(&self) {
         self.set.clear();
     }
@@ -62,7 +62,7 @@ impl<'a> Faults<'a> {
 /// The faults that are set.
 #[derive(Default)]
 pub(crate) struct FaultSet {
-    /// Looked at first: where no fault is set, a request pays for one load.
+    /// Checked first: if no fault is set, a request only pays for one atomic load.
     armed: AtomicBool,
     inner: Mutex<Inner>,
 }
@@ -79,7 +79,7 @@ struct Armed {
 }
 
 impl Armed {
-    /// Draws whether it is injected, from its own random numbers, so that only its seed decides.
+    /// Draws from its own random numbers whether it is injected, so that only its seed decides.
     fn draw(&mut self) -> bool {
         let is_injected = self.active.fault.chance().is_none_or(|chance| self.random.f64() < chance);
         self.active.struck += u64::from(is_injected);
@@ -87,8 +87,8 @@ impl Armed {
     }
 }
 
-/// Deterministic: a fault's own random numbers, from its seed. Those of another name differ even from the same seed:
-/// else two faults that are both set without one would be injected in step.
+/// Deterministic: a fault's own random numbers, from its seed. Faults of different names differ
+/// even with the same seed; otherwise two faults without a seed would be injected in step.
 fn random(fault: &Fault) -> Rng {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     Rng::with_seed(fault.seed_or_default().wrapping_add(STEP.wrapping_mul(fault.name() as u64)))
@@ -123,12 +123,12 @@ impl FaultSet {
         self.armed.store(false, Ordering::Release);
     }
 
-    /// True where any fault is set.
+    /// True if any fault is set.
     pub(crate) fn is_armed(&self) -> bool {
         self.armed.load(Ordering::Acquire)
     }
 
-    /// The first fault to inject now, if any; counts it. `can` selects those of the moment's faults that apply.
+    /// The first fault to inject now, if any; counts it. `can` selects the applicable faults of the moment.
     pub(crate) fn inject(
         &self,
         moment: Moment,

@@ -12,10 +12,10 @@ use crate::{
     rules::{FieldError, Members, non_blank},
 };
 
-/// Any order number would do.
+/// Any order number works.
 const AN_ORDER: &str = "ORDER-1";
 
-/// A setting that only some faults take: its name, a fault that has it, and the values it may have.
+/// A setting that only some faults take: its name, a fault that has it, and its allowed values.
 type OwnSetting = (&'static str, fn(Fault) -> Fault, fn() -> Value);
 
 const OWN_SETTINGS: [OwnSetting; 4] = [
@@ -29,7 +29,7 @@ const OWN_SETTINGS: [OwnSetting; 4] = [
     ("code", |fault| fault.code("999"), unknown_code),
 ];
 
-/// The body that sets a fault: one form for each fault there is.
+/// The body that sets a fault: one form for each fault.
 pub(crate) fn settings() -> Value {
     let forms: Vec<_> = FaultName::ALL.iter().flat_map(|name| forms(*name)).collect();
     json!({ "type": "object", "required": ["name"], "anyOf": forms })
@@ -48,7 +48,7 @@ pub(crate) fn settings_shown(_: &mut SchemaGenerator) -> Schema {
     Schema::try_from(json!({ "type": "object", "properties": properties, "required": ["name"] })).unwrap_or_default()
 }
 
-/// What a fault takes without an order number, and with one.
+/// The settings of a fault without an order number, and with one.
 fn forms(name: FaultName) -> Vec<Value> {
     let with_order = |endpoint: Option<EndpointName>| {
         let fault = Fault::new(name).order(AN_ORDER);
@@ -87,7 +87,7 @@ fn form(name: FaultName, endpoints: &[EndpointName], has_order: bool) -> Value {
     })
 }
 
-/// The settings that every fault takes.
+/// The settings of every fault.
 fn common() -> Map<String, Value> {
     let probability = json!({
         "type": "number", "minimum": 0, "maximum": 1, "description": "Probability that the fault strikes. Default: 1.",
@@ -140,11 +140,11 @@ fn unlike(own: &[&str], description: &str) -> Value {
     schema
 }
 
-/// The keys whose values are numbers.
+/// The keys with numbers as values.
 const NUMBERS: [&str; 5] = ["probability", "times", "seed", "delay_ms", "retry_after_s"];
 
 impl Fault {
-    /// Of a JSON object's members.
+    /// From the members of a JSON object.
     pub(crate) fn from_members(mut members: Members) -> Result<Self, FaultError> {
         let name = members.word("name", FaultName::ALL, FaultName::as_str);
         if name.is_none() && members.is_sound("name") {
@@ -191,7 +191,7 @@ impl Fault {
 impl FromStr for Fault {
     type Err = FaultError;
 
-    /// Reads `NAME,key=value,...`, the keys being those of the admin interface.
+    /// Reads `NAME,key=value,...`, with the keys of the admin interface.
     fn from_str(text: &str) -> Result<Self, FaultError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();

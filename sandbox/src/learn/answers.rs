@@ -1,16 +1,16 @@
-//! What a person says about a recording: the meaning of words and codes, places, and which orders were paid.
+//! Answers of a person about a recording: the meaning of words and codes, places, and paid orders.
 
 use std::{collections::BTreeMap, str::FromStr};
 
 use super::endpoint::{Endpoint, Field, FieldOf};
 
-/// What a person says that a word or a code means.
+/// The meaning of a word or code, given by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum Meaning {
-    /// Of a status word: the money was taken.
+    /// Of a status word: charged.
     Charged,
-    /// Of a status word: it was not, and will not be.
+    /// Of a status word: not charged, and final.
     Rejected,
     /// Of a status word: neither.
     Open,
@@ -18,7 +18,7 @@ pub(super) enum Meaning {
     Success,
     /// Of a code: it was refused, and no money can move.
     Refusal,
-    /// Of a code: the gateway does not know.
+    /// Of a code: the gateway does not know the outcome.
     Unknown,
     /// Of a code: the order number was used before.
     Duplicate,
@@ -38,7 +38,7 @@ impl Meaning {
     }
 }
 
-/// A person's yes, as `--confirm` has it.
+/// A confirmation, in the form of `--confirm`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     pub(super) endpoint: Option<Endpoint>,
@@ -48,9 +48,9 @@ pub struct Confirmation {
     pub(super) is_key: bool,
 }
 
-/// The name of the key that says under which numbers `get-status` finds QR payments.
+/// The key of the numbers by which `get-status` finds QR payments.
 pub(super) const QR_NUMBERS: &str = "qr_numbers";
-/// The key of an endpoint that says which numbers its reports may have.
+/// The key of an endpoint that allows its reports to have any number.
 pub(super) const NUMBERS: &str = "numbers";
 
 impl FromStr for Confirmation {
@@ -72,7 +72,7 @@ impl FromStr for Confirmation {
             what.split_once(':').and_then(|(name, subject)| Some((name.parse::<Endpoint>().ok()?, subject)))
         {
             if meaning.is_of_word() && !Endpoint::QUERIES.contains(&endpoint) {
-                return Err(format!("{endpoint} is no status query: its words decide nothing"));
+                return Err(format!("{endpoint} is not a status query: its words decide nothing"));
             }
             plain(subject, Some(endpoint))
         } else {
@@ -92,7 +92,7 @@ impl FromStr for Confirmation {
     }
 }
 
-/// A place that a person names, as `--place` has it.
+/// A place given by a person, in the form of `--place`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPlace {
     pub(super) field: FieldOf,
@@ -107,13 +107,13 @@ impl FromStr for NamedPlace {
         let field: FieldOf = field.parse()?;
         let is_tag = field.1 == Field::TransactionId && pointer.starts_with("elqr:");
         if !(pointer.is_empty() || pointer.starts_with('/') || is_tag) {
-            return Err(format!("{pointer:?} is no JSON pointer, such as /data/amount"));
+            return Err(format!("{pointer:?} is not a JSON pointer, such as /data/amount"));
         }
         Ok(Self { field, pointer: pointer.to_owned() })
     }
 }
 
-/// Everything that a person says.
+/// All answers of a person.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     pub(super) confirmations: Vec<Confirmation>,
@@ -121,14 +121,14 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// What a person says that a word of a query means.
+    /// The meaning that a person gave a word of a query.
     pub(super) fn word(&self, endpoint: Endpoint, word: &str) -> Option<Meaning> {
         let is_it = |answer: &&Confirmation| {
             answer.meaning.is_of_word()
                 && same_word(&answer.subject, word)
                 && answer.endpoint.is_none_or(|known| known == endpoint)
         };
-        // What is said of the endpoint itself counts first.
+        // An answer about the endpoint itself has priority.
         let said = self.confirmations.iter().filter(is_it).max_by_key(|answer| answer.endpoint.is_some());
         said.map(|answer| answer.meaning)
     }
@@ -145,7 +145,7 @@ impl Answers {
     }
 }
 
-/// Letter case is ignored, as the core ignores it.
+/// Letter case is ignored, as in the core.
 pub(super) fn same_word(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }

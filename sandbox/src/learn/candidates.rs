@@ -1,4 +1,4 @@
-//! Places by their values: a place is learned if what stands there fits what was requested, each time and for different payments.
+//! Candidate places by their values: a place is learned if its values match the request, each time and for different payments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +9,29 @@ use super::{
     report::{At, Finding, OpenPoint},
 };
 
-/// A place in the responses of an endpoint, and how its values fit.
+/// A place in the responses of an endpoint, and how its values match.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) place: String,
     pub(super) fits: Vec<At>,
     pub(super) differs: Vec<At>,
-    /// Whether each value that differs is zero, such as an amount that was not paid yet.
+    /// Whether each value that differs is zero, such as an amount that is not paid yet.
     pub(super) differs_by_zero: bool,
-    /// The fitting values.
+    /// The matching values.
     pub(super) values: BTreeSet<String>,
 }
 
-/// What makes a place certain.
+/// The conditions that make a place certain.
 pub(super) struct Rule<'t> {
-    /// How many different values must have fitted.
+    /// The number of different values that must match.
     pub(super) values: usize,
-    /// What the values are, such as `the requested amount`.
+    /// The kind of values, such as `the requested amount`.
     pub(super) because: &'t str,
-    /// What to record if there were fewer.
+    /// The payments to record if there are fewer.
     pub(super) payment: &'t str,
 }
 
-/// Looks through values for places. `fits` says nothing of a value about which nothing is known.
+/// Searches values for candidate places. `fits` is `None` for a value about which nothing is known.
 pub(super) fn candidates<'s>(
     seen: impl Iterator<Item = &'s Seen>,
     fits: impl Fn(&Seen, &Value) -> Option<bool>,
@@ -60,7 +60,7 @@ pub(super) fn candidates<'s>(
 }
 
 impl Learner<'_> {
-    /// Decides about the place of a field: that of the interface if it fits, else the only one that does. Several are never chosen from.
+    /// Decides the place of a field: that of the interface if it matches, else the only one that does. If several match, none is chosen.
     pub(super) fn settle(&mut self, field: FieldOf, found: Vec<Candidate>, rule: &Rule<'_>) -> Option<String> {
         if let Some(named) = self.answers.places.get(&field) {
             return self.settle_named(field, named, &found, rule);
@@ -111,8 +111,8 @@ impl Learner<'_> {
         if at.is_empty() || candidate.is_none() || !differs.is_empty() {
             let because = match (at.is_empty(), differs.is_empty()) {
                 (true, _) => "no response has a value there".to_owned(),
-                (false, true) => format!("what stands there is never {}", rule.because),
-                (false, false) => format!("what stands there is not always {}", rule.because),
+                (false, true) => format!("the value there is never {}", rule.because),
+                (false, false) => format!("the value there is not always {}", rule.because),
             };
             let at = if differs.is_empty() { at } else { differs.to_vec() };
             let subject = format!("--place {field}={named}");
@@ -139,18 +139,18 @@ impl Learner<'_> {
         self.findings.ambiguous.push(point);
     }
 
-    /// The place where a field of an endpoint is read: the one that was learned, else that of the interface.
+    /// The place of an endpoint's field: the learned one, else that of the interface.
     pub(super) fn place(&self, field: FieldOf) -> Option<&str> {
         self.places.get(&field).map(String::as_str)
     }
 
-    /// Whether anything was recorded of an endpoint.
+    /// Whether an endpoint was recorded.
     pub(super) fn has_seen(&self, endpoint: Endpoint) -> bool {
         self.exchanges.at(endpoint).next().is_some()
     }
 }
 
-/// A place as the report shows it: the whole body has an empty pointer.
+/// A place in the report: the whole body has an empty pointer.
 pub(super) fn shown_place(place: &str) -> String {
     if place.is_empty() { "the whole body".to_owned() } else { place.to_owned() }
 }

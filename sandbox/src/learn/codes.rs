@@ -1,4 +1,5 @@
-//! What codes mean, by what became of the payments. A code that only comes with refusals is listed as one only if a person says so.
+//! The meaning of codes, inferred from the outcomes of payments. A code that
+//! occurs only with refusals is listed as one only if a person confirms it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use super::{
     values::is_amount_of,
 };
 
-/// The lists of codes of a dialect.
+/// A dialect's lists of codes.
 pub(super) const SUCCESS: &str = "success_codes";
 const REFUSAL: &str = "refusal_codes";
 const UNKNOWN: &str = "unknown_codes";
@@ -25,13 +26,13 @@ struct Uses {
     all: Vec<At>,
     /// With HTTP 2xx.
     ok: Vec<At>,
-    /// Of requests that did what they should: the payment was charged later, or the page or code came.
+    /// Responses of successful requests: the payment was charged later, or the page or QR code was returned.
     succeeded: Vec<At>,
-    /// The payment existed later all the same, or was charged by this very confirmation.
+    /// Responses with this code although the payment existed later, or was charged by this confirmation.
     existed: Vec<At>,
-    /// To a number that was used before.
+    /// Responses to a number that was used before.
     repeated: Vec<At>,
-    /// Of confirmations that had to be sent again.
+    /// Responses of confirmations that had to be repeated.
     sent_again: Vec<At>,
 }
 
@@ -60,8 +61,7 @@ impl Learner<'_> {
             let is_ambiguous =
                 !uses.succeeded.is_empty() && (uses.ok.len() < uses.all.len() || !uses.sent_again.is_empty());
             if is_ambiguous {
-                let because =
-                    format!("code {code:?} came with requests that were accepted and with others that were not");
+                let because = format!("code {code:?} was returned for accepted requests and for others");
                 self.findings.ambiguous.push(OpenPoint::new(
                     format!("{endpoint}.{SUCCESS}"),
                     because,
@@ -83,11 +83,11 @@ impl Learner<'_> {
 
     fn list_of(&mut self, endpoint: Endpoint, code: &str, uses: &Uses, said: Option<Meaning>) -> Option<&'static str> {
         let (list, because, at) = if !uses.succeeded.is_empty() {
-            (SUCCESS, "the payments were charged later, or what was requested came", &uses.succeeded)
+            (SUCCESS, "the payments were charged later, or the page or QR code was returned", &uses.succeeded)
         } else if uses.repeated.len() == uses.all.len() && endpoint.role() == Role::Creates {
-            (DUPLICATE, "it came only when an order number was used again", &uses.repeated)
+            (DUPLICATE, "it was returned only when an order number was used again", &uses.repeated)
         } else if !uses.existed.is_empty() && uses.ok.is_empty() {
-            (UNKNOWN, "it came with an error, and the payment existed later", &uses.existed)
+            (UNKNOWN, "it was returned with an error, and the payment existed later", &uses.existed)
         } else {
             return self.said_list(endpoint, code, uses, said);
         };
@@ -111,7 +111,7 @@ impl Learner<'_> {
         Some(list)
     }
 
-    /// What a person says of a code that nothing else shows the meaning of.
+    /// A person's answer about a code whose meaning nothing else shows.
     fn said_list(
         &mut self,
         endpoint: Endpoint,
@@ -124,9 +124,12 @@ impl Learner<'_> {
             Some(Meaning::Refusal) if uses.existed.is_empty() && uses.repeated.is_empty() => REFUSAL,
             Some(Meaning::Refusal) => {
                 let (because, at) = if uses.existed.is_empty() {
-                    ("it came to an order number that was used before, whose payment may exist", &uses.repeated)
+                    (
+                        "it was returned for an order number that was used before, whose payment may exist",
+                        &uses.repeated,
+                    )
                 } else {
-                    ("the payment existed later, so this is no refusal", &uses.existed)
+                    ("the payment existed later, so this is not a refusal", &uses.existed)
                 };
                 let subject = format!("--confirm {endpoint}:{code}=refusal");
                 self.findings.contradicted.push(OpenPoint::new(subject, because, at.clone()));
@@ -135,7 +138,7 @@ impl Learner<'_> {
             Some(Meaning::Unknown) => UNKNOWN,
             Some(Meaning::Duplicate) => DUPLICATE,
             _ => {
-                // Without an entry the core treats it as unknown with HTTP 2xx, and by its HTTP status otherwise: both lose no money.
+                // Without an entry, the core treats it as unknown with HTTP 2xx, and by its HTTP status otherwise: both are safe.
                 if !uses.ok.is_empty() {
                     let because = "no payment with it was charged; without an entry Kassa takes the result as unknown";
                     let subject = format!("code {code:?} of {endpoint}");
@@ -169,8 +172,8 @@ impl Learner<'_> {
             }
     }
 
-    /// What came about the same payment after an exchange. If its number was used again, and that was accepted with another code, what
-    /// follows is about the second attempt.
+    /// Later exchanges of the same payment. If its number was used again, and
+    /// that was accepted with another code, they belong to the second attempt.
     fn later<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s Seen> {
         let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
         let is_second_attempt = move |later: &&Seen| {
@@ -180,8 +183,8 @@ impl Learner<'_> {
         all.filter(|later| later.at > seen.at).take_while(move |later| !is_second_attempt(later))
     }
 
-    /// Whether the payment existed after an exchange: a query has a status word of it, or one of its numbers or its amount. For a
-    /// confirmation: whether the payment was charged without another one.
+    /// Whether the payment existed after an exchange: a query returned its status word, one of its
+    /// numbers or its amount. For a confirmation: whether the payment was charged without another one.
     fn existed_after(&self, seen: &Seen) -> bool {
         let payment = self.exchanges.payment(seen);
         let has_its_own = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
@@ -201,7 +204,8 @@ impl Learner<'_> {
         }
     }
 
-    /// Whether the payment had another word after a confirmation than before, and none that means a failure: it may have done something.
+    /// Whether the payment's word changed after a confirmation, and not to
+    /// one that means a failure: the confirmation may have had an effect.
     fn went_on_after(&self, seen: &Seen) -> bool {
         let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
         let before: Vec<_> = all.filter(|other| other.at < seen.at).filter_map(|other| self.word(other)).collect();
@@ -215,7 +219,7 @@ impl Learner<'_> {
         self.later(seen).any(|later| self.word(later).is_some_and(|word| self.is_charged(later.endpoint, word)))
     }
 
-    /// Whether a confirmation was followed by another one of the same payment that got another code, as after a wrong password.
+    /// Whether another confirmation of the same payment followed and got another code, as after a wrong password.
     fn was_sent_again(&self, seen: &Seen) -> bool {
         let is_second =
             |later: &Seen| later.endpoint == seen.endpoint && later.is_ok() && self.code(later) != self.code(seen);

@@ -1,4 +1,4 @@
-//! The dialect file: what was learned, in the form of `docs/dialect.md`. What equals the interface is left out.
+//! The dialect file, in the form of `docs/dialect.md`. Values that equal the interface's are omitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{
     words::{CHARGED, ProvenWords, REJECTED},
 };
 
-/// What differs from the interface.
+/// The differences from the interface.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) places: BTreeMap<FieldOf, String>,
@@ -85,7 +85,7 @@ impl Learner<'_> {
         Value::Object(dialect)
     }
 
-    /// The words that count for a query, in small letters with their spelling: what is proven of it, else the interface's.
+    /// The words of a query, in lower case with their spelling: the proven ones, else the interface's.
     fn words_of(&self, endpoint: Endpoint, list: &List) -> BTreeMap<String, String> {
         let is_read = |_: &&ProvenWords| {
             let place = self.place(FieldOf(endpoint, Field::Status));
@@ -96,8 +96,7 @@ impl Learner<'_> {
         proven.cloned().unwrap_or_else(|| shown(list))
     }
 
-    /// The words of the whole dialect, by which callbacks are read: those that are proven of each query that has them, and are no words
-    /// of the other list anywhere.
+    /// The words of the whole dialect, used for callbacks: the proven words of every query that are in no query's other list.
     fn words_of_all(&self, list: &List) -> BTreeMap<String, String> {
         let all = || Endpoint::QUERIES.iter().filter_map(|endpoint| Some((*endpoint, self.words.get(endpoint)?)));
         let is_refuted = |word: &str| {

@@ -1,4 +1,4 @@
-//! The endpoints and the fields of their responses, by the names that a dialect has for them, and where the interface shows them.
+//! The endpoints and the fields of their responses: their names in a dialect, and their places in the interface.
 
 use std::{fmt, str::FromStr};
 
@@ -21,7 +21,7 @@ pub(super) enum Endpoint {
     MegapayPay,
 }
 
-/// What a request does to a payment.
+/// The effect of a request on a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Creates,
@@ -29,7 +29,7 @@ pub(super) enum Role {
     Queries,
 }
 
-/// A value in a response that a dialect names the place of.
+/// A value in a response whose place a dialect can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum Field {
@@ -85,12 +85,12 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is about a QR payment, whose amounts may be in tyiyn.
+    /// Whether it handles QR payments, whose amounts may be in tyiyn.
     pub(super) fn is_qr(self) -> bool {
         matches!(self, Self::QrImage | Self::QrData | Self::QrStatus)
     }
 
-    /// Whether a dialect has a place for this field of its responses.
+    /// Whether a dialect can set the place of this field in its responses.
     pub(super) fn has(self, field: Field) -> bool {
         match field {
             Field::Code | Field::Reason => true,
@@ -126,7 +126,7 @@ impl Field {
         self.into()
     }
 
-    /// Where the core looks unless a dialect names other places.
+    /// The places that the core reads by default.
     pub(super) fn shown(self) -> &'static [&'static str] {
         match self {
             Self::Code => &["/code"],
@@ -145,7 +145,7 @@ impl Field {
     }
 }
 
-/// A field of an endpoint, as `qr_status.amount`.
+/// A field of an endpoint, such as `qr_status.amount`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FieldOf(pub(super) Endpoint, pub(super) Field);
 
@@ -160,7 +160,8 @@ impl FromStr for FieldOf {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (endpoint, field) = text.split_once('.').ok_or("must be ENDPOINT.FIELD, such as qr_status.amount")?;
-        let endpoint: Endpoint = endpoint.parse().map_err(|_| format!("{endpoint:?} is no endpoint of a dialect"))?;
+        let endpoint: Endpoint =
+            endpoint.parse().map_err(|_| format!("{endpoint:?} is not an endpoint of a dialect"))?;
         let known = field.parse().ok().filter(|field| endpoint.has(*field));
         known
             .map(|field| Self(endpoint, field))

@@ -1,5 +1,5 @@
-//! The envelope: where the gateway's code and its text for people stand. Both are in every response of an endpoint, also in those that
-//! say nothing of a payment's status.
+//! The envelope: the places of the gateway's code and its text for people. All
+//! responses of an endpoint have both, including those without a payment's status.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,22 @@ use super::{
     report::{At, Finding, OpenPoint},
 };
 
-/// The longest text that is taken for a code or a status word.
+/// The maximum length of a code or status word.
 pub(super) const LONGEST_WORD: usize = 40;
 
-/// A place that all accepted responses of some endpoints have.
+/// A place in all accepted responses of some endpoints.
 #[derive(Default)]
 struct Common {
     endpoints: BTreeSet<Endpoint>,
     values: BTreeSet<String>,
     at: Vec<At>,
-    /// Whether it is also in a response that says nothing of a payment's status.
+    /// Whether responses without a payment's status have it, too.
     is_without_status: bool,
     is_text: bool,
 }
 
 impl Common {
-    /// Values that differ, and not each time as a time or a request number does.
+    /// Whether its values vary, but not in every response like a time or a request number.
     fn is_of_few_values(&self) -> bool {
         self.values.len() > 1 && self.values.len() * 2 <= self.at.len()
     }
@@ -86,7 +86,7 @@ impl Learner<'_> {
         common
     }
 
-    /// Whether a place is that of an amount, a number or the like, of any endpoint.
+    /// Whether a place is that of an amount, a number or a similar value of any endpoint.
     fn is_place_of_value(&self, place: &str) -> bool {
         self.places.values().any(|known| known == place)
     }
@@ -114,7 +114,7 @@ impl Learner<'_> {
                 self.envelope.contains(*place) && common.is_of_few_values() && common.is_of_codes()
             };
             let mut found: Vec<_> = common.iter().filter(here).filter(is_code).collect();
-            // Of a code and a word for the same, the digits are the code.
+            // If a code and a word mean the same, the digits are the code.
             if found.iter().filter(|(_, common)| common.is_of_digits()).count() == 1 {
                 found.retain(|(_, common)| common.is_of_digits());
             }
@@ -144,7 +144,7 @@ impl Learner<'_> {
         self.learn_reason(endpoint, common);
     }
 
-    /// The text for people stands beside the code. It decides nothing, so nothing is said if there are several.
+    /// Learns the text for people beside the code. It decides nothing, so if there are several, it is skipped.
     fn learn_reason(&mut self, endpoint: Endpoint, common: &BTreeMap<String, Common>) {
         let field = FieldOf(endpoint, Field::Reason);
         let Some(code) = self.place(FieldOf(endpoint, Field::Code)).map(str::to_owned) else { return };
@@ -167,7 +167,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Takes a place for certain.
+    /// Accepts a place.
     pub(super) fn set(&mut self, field: FieldOf, place: &str, because: &str, at: Vec<At>) {
         self.findings.learned.push(Finding::new(field, place, because, at));
         self.places.insert(field, place.to_owned());
@@ -183,7 +183,7 @@ impl Learner<'_> {
     }
 }
 
-/// Whether the last name of a place is one that gateways give to a status.
+/// Whether the last name of a place is a usual name of a status.
 pub(super) fn is_named_like_status(place: &str) -> bool {
     let name = place.rsplit('/').next().unwrap_or(place).to_lowercase();
     name.contains("stat") || matches!(name.as_str(), "st" | "result" | "статус" | "состояние" | "абалы")

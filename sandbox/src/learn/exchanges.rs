@@ -1,4 +1,4 @@
-//! The exchanges of recordings by payment. A number counts by its value, whatever its field is called: the names are what is learned.
+//! The exchanges of recordings by payment. Numbers are matched by value, whatever their field is called: the names are yet to be learned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +19,15 @@ use crate::{
     },
 };
 
-/// The shortest number that is looked for in responses: shorter ones stand anywhere by chance.
+/// The minimum length of a number to search for in responses: shorter ones occur by chance.
 const SHORTEST_NUMBER: usize = 4;
 
-/// What a value is in JSON.
+/// The JSON type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
     Number,
-    /// `true`, `false` or `null`: a dialect reads none of them.
+    /// `true`, `false` or `null`. A dialect reads none of them.
     Other,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// Whether a dialect can read it, and it is not masked.
+    /// Whether a dialect can read it and it is not masked.
     pub(super) fn is_readable(&self) -> bool {
         self.kind != Kind::Other && !self.text.trim().is_empty() && !self.text.contains(HIDDEN)
     }
@@ -50,20 +50,20 @@ impl Value {
         is_plain.then(|| Decimal::from_str_exact(&self.text).ok())?
     }
 
-    /// The web address that it is.
+    /// Its web address, if it is one.
     pub(super) fn address(&self) -> Option<Url> {
         let is_web = self.kind == Kind::Text && (self.text.starts_with("https://") || self.text.starts_with("http://"));
         is_web.then(|| Url::parse(&self.text).ok())?
     }
 
-    /// The tags of the ELQR code that it holds, as in `32.11`.
+    /// The tags of the ELQR code in it, such as `32.11`.
     pub(super) fn tags(&self) -> Vec<(String, String)> {
         let code = self.text.split_once('#').map_or(self.text.as_str(), |(_, code)| code);
         let code = percent_encoding::percent_decode_str(code).decode_utf8_lossy();
         elqr::tags(&code).unwrap_or_default()
     }
 
-    /// Whether it is a number of a payment or has it in an address or a code.
+    /// Whether it is a payment's number, or contains it in an address or a code.
     pub(super) fn names(&self, number: &str) -> bool {
         let in_address = || {
             self.address().is_some_and(|url| {
@@ -82,13 +82,13 @@ pub(super) struct Seen {
     pub(super) endpoint: Endpoint,
     pub(super) method: String,
     pub(super) request: Vec<Value>,
-    /// None if no response came.
+    /// `None` if no response arrived.
     pub(super) status: Option<u16>,
     pub(super) response: Vec<Value>,
     pub(super) is_object: bool,
-    /// Its place in the list of payments.
+    /// The index of its payment.
     pub(super) payment: usize,
-    /// Whether it creates a payment under a number that was used before.
+    /// Whether it creates a payment with a number that was used before.
     pub(super) is_repeat: bool,
 }
 
@@ -97,7 +97,7 @@ impl Seen {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Whether the core reads values in it: of a query it must be an object.
+    /// Whether the core reads values in it. A query's response must be an object.
     pub(super) fn is_read(&self) -> bool {
         self.is_ok() && (self.is_object || matches!(self.endpoint, Endpoint::QrData | Endpoint::QrImage))
     }
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-/// A callback of the gateway.
+/// A callback from the gateway.
 #[derive(Debug)]
 pub(super) struct CallbackSeen {
     pub(super) at: At,
@@ -120,21 +120,21 @@ pub(super) struct CallbackSeen {
     pub(super) payment: Option<usize>,
 }
 
-/// A payment that was created, or only queried.
+/// A payment that was created or only queried.
 #[derive(Debug, Default)]
 pub(super) struct Payment {
     /// The endpoint that created it.
     pub(super) created_by: Option<Endpoint>,
     /// The merchant's number.
     pub(super) own: Option<String>,
-    /// By which `payment_status` queried it, if that is not the merchant's own.
+    /// The number in a `payment_status` query, if it is not the merchant's own.
     pub(super) gateway: Option<String>,
-    /// By which `qr_status` queried it.
+    /// The number in a `qr_status` query.
     pub(super) transaction: Option<String>,
-    /// In som, as it was requested.
+    /// The requested amount, in som.
     pub(super) amount: Option<Decimal>,
     pub(super) currency: Option<String>,
-    /// The exchanges about it, in their order.
+    /// Its exchanges, in order.
     pub(super) exchanges: Vec<usize>,
 }
 
@@ -147,7 +147,7 @@ impl Payment {
         self.numbers().any(|known| known == number)
     }
 
-    /// How the report calls it.
+    /// Its name in the report.
     pub(super) fn name(&self) -> String {
         self.numbers().next().map_or_else(|| "a payment without a number".to_owned(), str::to_owned)
     }
@@ -159,9 +159,9 @@ pub(super) struct Exchanges {
     pub(super) seen: Vec<Seen>,
     pub(super) payments: Vec<Payment>,
     pub(super) callbacks: Vec<CallbackSeen>,
-    /// Requests to paths that are no endpoints.
+    /// Requests to unknown paths.
     pub(super) other_paths: BTreeMap<String, Vec<At>>,
-    /// What cannot be used: incomplete bodies, broken connections.
+    /// Exchanges that cannot be used: incomplete bodies, broken connections.
     pub(super) unusable: Vec<(At, String)>,
 }
 
@@ -213,7 +213,7 @@ impl Exchanges {
         self.seen.push(seen);
     }
 
-    /// Finds the payment of a request, or begins one.
+    /// Finds the payment of a request, or starts one.
     fn assign(&mut self, seen: &mut Seen) {
         let number = seen.requested(if seen.endpoint == Endpoint::QrStatus { "transaction_id" } else { "orderNumber" });
         let number = number.map(str::to_owned);
@@ -254,8 +254,8 @@ impl Exchanges {
         self.payments.len() - 1
     }
 
-    /// The payment that a number names: one that has it, or the only one in whose responses it stands. A gateway can number its payments as
-    /// the merchant numbers orders, so each query looks for its own kind of number first; one that could be either names nobody.
+    /// The payment with a number: one that has it, or the only one whose responses contain it. A gateway's numbers can look like
+    /// the merchant's order numbers, so each query searches its own kind of number first. An ambiguous number matches no payment.
     fn find(&self, number: &str, seen: &Seen) -> Option<usize> {
         let is = |known: &Option<String>| known.as_deref() == Some(number);
         let own = self.payments.iter().rposition(|payment| is(&payment.own));
@@ -302,7 +302,7 @@ impl Exchanges {
         self.seen.iter().filter(move |seen| seen.endpoint == endpoint)
     }
 
-    /// Those in whose response the core reads values.
+    /// The exchanges in whose responses the core reads values.
     pub(super) fn read_at(&self, endpoint: Endpoint) -> impl Iterator<Item = &Seen> {
         self.at(endpoint).filter(|seen| seen.is_read())
     }
@@ -326,7 +326,7 @@ impl Payment {
     }
 }
 
-/// The values of a body, and whether it is a JSON object.
+/// The values of a body, and whether the body is a JSON object.
 fn values(body: Option<&Body>) -> (Vec<Value>, bool) {
     let Some(text) = body.and_then(|body| body.text.as_deref()) else { return (Vec::new(), false) };
     let text = text.trim_start_matches('\u{feff}').trim();

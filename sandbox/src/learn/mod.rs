@@ -1,5 +1,5 @@
-//! `kassa-sandbox learn`: infers from recordings how a gateway names things, and writes it as a dialect that Kassa's core reads. What is
-//! not certain is not written, and the report says which payment or whose yes would settle it.
+//! `kassa-sandbox learn`: infers a gateway's names from recordings, and writes them as a dialect for Kassa's
+//! core. Uncertain results are not written; the report lists the payment or confirmation that would decide them.
 
 mod answers;
 mod candidates;
@@ -30,18 +30,18 @@ use words::{Failure, ProvenWords};
 
 use crate::recording::{self, RecordingError};
 
-/// What `learn` reads, and what a person says about it.
+/// The input of `learn`: recordings, and a person's answers about them.
 #[derive(Debug, Clone, Default)]
 pub struct LearnOptions {
     /// The recordings, in the order in which they were made.
     pub files: Vec<PathBuf>,
-    /// What a person says that words, codes and keys mean.
+    /// Meanings of words, codes and keys, confirmed by a person.
     pub confirmations: Vec<Confirmation>,
-    /// Places that a person names.
+    /// Places given by a person.
     pub places: Vec<NamedPlace>,
-    /// Numbers of orders of which the money was taken.
+    /// Numbers of charged orders.
     pub approved: Vec<String>,
-    /// Numbers of orders of which it was not, and will not be.
+    /// Numbers of orders that were not charged and never will be.
     pub declined: Vec<String>,
 }
 
@@ -52,15 +52,15 @@ pub enum LearnError {
     /// A recording cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// An order that a person lists is not in the recordings.
-    #[error("{option} names {number:?}, which is no order in the recording")]
+    /// An order listed by a person is not in the recordings.
+    #[error("{option} names {number:?}, which is not an order in the recording")]
     UnknownOrder {
         /// `--approved` or `--declined`.
         option: &'static str,
         /// The number.
         number: String,
     },
-    /// Two payments have a number that a person lists: one of the merchant's, and one of the gateway's.
+    /// A listed number belongs to two payments: to one as the merchant's number, to the other as the gateway's.
     #[error(
         "{option} names {number:?}, which is a number of several payments in the recording; name another number of the order"
     )]
@@ -77,48 +77,46 @@ pub enum LearnError {
         number: String,
     },
     /// No request went to an endpoint of the interface.
-    #[error(
-        "no recorded request is one of the gateway's interface: a dialect maps responses, and no paths or requests"
-    )]
+    #[error("no recorded request belongs to the gateway's interface: a dialect maps responses, not paths or requests")]
     NoEndpoint,
 }
 
-/// What was learned.
+/// The result of `learn`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Learned {
-    /// The dialect as JSON. `None` if every dialect would mistake a word of this gateway: the report says which.
+    /// The dialect as JSON. `None` if every dialect would misread a word of this gateway: the report names the word.
     pub dialect: Option<String>,
     /// The report for people.
     pub report: String,
     /// The same as JSON.
     pub report_json: String,
-    /// Whether everything that was recorded is in the dialect.
+    /// Whether the dialect covers everything that was recorded.
     pub is_whole: bool,
 }
 
-/// What is known so far.
+/// The state of learning.
 struct Learner<'a> {
     exchanges: &'a Exchanges,
     answers: &'a Answers,
-    /// The payments that a person listed, by their place in the list of payments.
+    /// The payments listed by a person, by index.
     approved: BTreeSet<usize>,
     declined: BTreeSet<usize>,
     findings: Findings,
-    /// Where each field was found, also if that is where the interface has it.
+    /// The place of each field, including places that equal the interface's.
     places: BTreeMap<FieldOf, String>,
-    /// The places of codes and texts, which are in responses without a status, too.
+    /// The places of codes and texts, which responses without a status have, too.
     envelope: BTreeSet<String>,
     words: BTreeMap<Endpoint, ProvenWords>,
-    /// By the payment's place in the list.
+    /// By index of the payment.
     failures: BTreeMap<usize, Vec<Failure>>,
     draft: Draft,
 }
 
-/// Learns the dialect of the gateway that was recorded.
+/// Learns the dialect of a recorded gateway.
 ///
 /// # Errors
-/// A recording cannot be read, or what a person says is about no recorded order.
+/// If a recording cannot be read, or an answer concerns an order that was not recorded.
 pub fn learn(options: &LearnOptions) -> Result<Learned, LearnError> {
     let mut recordings = Vec::new();
     let mut heads = Vec::new();
@@ -167,17 +165,17 @@ pub fn learn(options: &LearnOptions) -> Result<Learned, LearnError> {
     })
 }
 
-/// A value as a file.
+/// A value as the text of a file.
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The payments that a person listed.
+/// Finds the payments listed by a person.
 fn listed(options: &LearnOptions, exchanges: &Exchanges) -> Result<(BTreeSet<usize>, BTreeSet<usize>), LearnError> {
     let find = |option: &'static str, numbers: &[String]| {
         let one = |number: &String| {
             let all = || exchanges.payments.iter().enumerate();
-            // The merchant's own number first: the gateway may number payments likewise.
+            // The merchant's own number first: the gateway's numbers may look the same.
             let own: Vec<usize> =
                 all().filter(|(_, payment)| payment.own.as_ref() == Some(number)).map(|(index, _)| index).collect();
             let any: Vec<usize> =
@@ -201,7 +199,7 @@ impl Learner<'_> {
     fn learn_megapay(&mut self) {
         let check = self.exchanges.read_at(Endpoint::MegapayCheck).next();
         if let Some(check) = check.filter(|check| matches!(check.method.as_str(), "GET" | "POST")) {
-            let because = "by this method the check was answered";
+            let because = "the check was answered by this method";
             self.findings.learned.push(report::Finding::new(
                 "megapay.check_method",
                 &check.method,
@@ -212,7 +210,7 @@ impl Learner<'_> {
         }
     }
 
-    /// What was not recorded, and the payment that would show it.
+    /// Reports what was not recorded, and the payment that would show it.
     fn report_not_recorded(&mut self) {
         let mut hints = Vec::new();
         for endpoint in Endpoint::VARIANTS.iter().copied().filter(|endpoint| !self.has_seen(*endpoint)) {
@@ -249,7 +247,7 @@ impl Learner<'_> {
             hints.push(point.with("refund a payment in the gateway's dashboard, and query it"));
         }
         for (path, at) in &self.exchanges.other_paths {
-            let because = "no endpoint of the interface: a dialect maps responses, and no paths";
+            let because = "not an endpoint of the interface: a dialect maps responses, not paths";
             hints.push(OpenPoint::new(path, because, at.clone()));
         }
         for (at, why) in &self.exchanges.unusable {

@@ -1,22 +1,22 @@
-//! What was learned and what was not, each with its evidence: for a person as a text, for programs as JSON.
+//! The report: what was learned and what was not, with evidence. As text for people, and as JSON for programs.
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How many exchanges a line of the text names. The JSON has them all.
+/// How many exchanges a line of the text lists. The JSON lists all.
 const SHOWN: usize = 6;
 
-/// An exchange of one of the recordings.
+/// An exchange in one of the recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
-    /// The recording, in the order of the command line.
+    /// The index of the recording on the command line.
     pub(super) file: usize,
     pub(super) exchange: u64,
 }
 
-/// What the dialect says, and why.
+/// A learned key with its evidence.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     /// A key of the dialect, such as `qr_status.amount`.
@@ -26,17 +26,17 @@ pub(super) struct Finding {
     pub(super) at: Vec<At>,
 }
 
-/// What the dialect does not say, and what to do.
+/// Something that was not learned, and what to do.
 #[derive(Debug, Clone)]
 pub(super) struct OpenPoint {
     pub(super) subject: String,
     pub(super) because: String,
     pub(super) at: Vec<At>,
-    /// The options of the command line that settle it, or the payment to make.
+    /// The command-line options that decide it, or the payment to record.
     pub(super) to_do: Vec<String>,
 }
 
-/// Everything that there is to say about recordings.
+/// All findings about recordings.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) learned: Vec<Finding>,
@@ -44,9 +44,9 @@ pub(super) struct Findings {
     pub(super) ambiguous: Vec<OpenPoint>,
     pub(super) inexpressible: Vec<OpenPoint>,
     pub(super) missing: Vec<OpenPoint>,
-    /// Endpoints that were not recorded, and what other payments would show. The dialect is whole without it.
+    /// Endpoints that were not recorded, and what other payments would show. The dialect is complete without it.
     pub(super) hints: Vec<OpenPoint>,
-    /// Answers of a person that the recordings contradict.
+    /// Answers of a person that contradict the recordings.
     pub(super) contradicted: Vec<OpenPoint>,
     /// Why no dialect can be written.
     pub(super) forbidden: Vec<OpenPoint>,
@@ -75,7 +75,7 @@ impl OpenPoint {
 }
 
 impl Findings {
-    /// Whether all that was recorded is in the dialect.
+    /// Whether the dialect covers everything that was recorded.
     pub(super) fn are_whole(&self) -> bool {
         [&self.needs_yes, &self.ambiguous, &self.inexpressible, &self.missing, &self.contradicted, &self.forbidden]
             .iter()
@@ -94,7 +94,7 @@ impl Findings {
         ]
     }
 
-    /// The report as a text. `heads` is a line about each recording.
+    /// The report as text. `heads` has a line about each recording.
     pub(super) fn text(&self, files: &[&Path], heads: &[String]) -> String {
         let mut text = heads.join("\n");
         text.push_str("\n\nLearned\n");
@@ -156,7 +156,7 @@ impl Findings {
     }
 }
 
-/// What was learned in the same way of several endpoints, together.
+/// Findings that were learned in the same way for several endpoints, joined.
 fn groups(learned: &[Finding]) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     for found in learned {
@@ -187,7 +187,7 @@ fn references(files: &[&Path], at: &[At]) -> Value {
     all.into_iter().filter_map(reference).collect()
 }
 
-/// The exchanges, as ` (exchanges 3, 5)`; with several recordings each with its file.
+/// The exchanges, such as ` (exchanges 3, 5)`; with several recordings, each with its file.
 fn places(files: &[&Path], at: &[At], most: usize) -> String {
     let all: BTreeSet<&At> = at.iter().collect();
     if all.is_empty() {

@@ -1,4 +1,4 @@
-//! Where the status word of a query stands: the place whose few values change as payments go on, and are shared by payments.
+//! The place of a query's status word: its few values change as payments proceed, and are shared by payments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use super::{
     report::{At, Finding, OpenPoint},
 };
 
-/// Where the interface shows the status word.
+/// The interface's place of the status word.
 pub(super) const SHOWN: &str = "/data/status";
 
 impl Learner<'_> {
-    /// Learns where the status word of a query stands. The dialect gets the place only with a word that is proven.
+    /// Learns the place of a query's status word. The dialect gets the place only with a proven word.
     pub(super) fn learn_status_place(&mut self, endpoint: Endpoint) {
         let field = FieldOf(endpoint, Field::Status);
         let exchanges = self.exchanges;
@@ -42,7 +42,7 @@ impl Learner<'_> {
             }
             return;
         }
-        // Responses that say nothing of a payment's status lack it.
+        // Responses without a payment's status lack it.
         if !has(SHOWN).is_empty() {
             self.found_status_place(field, SHOWN, "as the interface", has(SHOWN));
             return;
@@ -54,7 +54,7 @@ impl Learner<'_> {
                 if rivals.is_empty()
                     && (is_named_like_status(&only.place) || self.is_all_there_is(&only.place, reports)) =>
             {
-                let because = "it changes as payments go on, and payments share its few values";
+                let because = "it changes as payments proceed, and payments share its few values";
                 self.found_status_place(field, &only.place, because, only.fits.clone());
             }
             [only] => {
@@ -85,7 +85,7 @@ impl Learner<'_> {
                 places.entry(&value.place).or_default().push((seen, value));
             }
         }
-        // What another endpoint has there says nothing: one's code may be the other's word.
+        // Another endpoint's value there proves nothing: one's code may be the other's word.
         let is_own = |place: &str| self.places.iter().any(|(field, known)| field.0 == endpoint && known == place);
         let is_known = |place: &str| self.envelope.contains(place) || is_own(place);
         let candidate = |(place, values): (&str, Vec<(&Seen, &Value)>)| Candidate {
@@ -102,7 +102,7 @@ impl Learner<'_> {
         found.map(candidate).collect()
     }
 
-    /// What changes as a status does, and was not a candidate: booleans, which no dialect reads, and places of the envelope.
+    /// Values that change like a status but are not candidates: booleans, which no dialect reads, and places of the envelope.
     fn rivals(&self, endpoint: Endpoint, reports: &[&Seen]) -> Vec<String> {
         let mut places: BTreeMap<&str, Vec<(&Seen, &Value)>> = BTreeMap::new();
         for seen in reports {
@@ -124,7 +124,7 @@ impl Learner<'_> {
         found.map(|(place, _)| place.to_owned()).collect()
     }
 
-    /// Whether the responses are the word alone, with the code and its text.
+    /// Whether the responses have only the word, the code and its text.
     fn is_all_there_is(&self, place: &str, reports: &[&Seen]) -> bool {
         let is_known = |other: &str| other == place || self.envelope.contains(other);
         reports.iter().flat_map(|seen| &seen.response).all(|value| is_known(&value.place))
@@ -138,10 +138,10 @@ impl Learner<'_> {
         }
         let switch = booleans.iter().find(|(_, values)| values.contains("true") && values.contains("false"));
         if let Some((place, _)) = switch {
-            let because = format!("{place} is true or false, and a dialect reads texts and numbers only");
+            let because = format!("{place} is true or false, and a dialect reads only strings and numbers");
             self.findings.inexpressible.push(OpenPoint::new(field, because, at));
         } else {
-            let because = "nothing in the responses changes from payment to payment as a status would";
+            let because = "no value in the responses changes like a status";
             let point = OpenPoint::new(field, because, at);
             self.findings.missing.push(point.with(
                 "query a payment before and after it is paid, and one that is declined; two payments of each kind",
@@ -149,7 +149,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Responses that no dialect can read: a word as the whole body, and JSON inside a text.
+    /// Reports responses that no dialect can read: a word as the whole body, or JSON inside a string.
     fn report_unreadable(&mut self, endpoint: Endpoint) {
         let field = FieldOf(endpoint, Field::Status);
         let bare = |seen: &&Seen| seen.is_ok() && !seen.is_object && !seen.response.is_empty();
@@ -166,7 +166,7 @@ impl Learner<'_> {
             .filter_map(|seen| Some((seen.at, seen.response.iter().find(|value| is_nested(value))?.place.clone())));
         let nested: Vec<(At, String)> = nested.collect();
         if let Some((_, place)) = nested.first() {
-            let because = format!("{place} is JSON inside a text, into which no pointer leads");
+            let because = format!("{place} is JSON inside a string, which no pointer can reach");
             self.findings.inexpressible.push(OpenPoint::new(
                 field,
                 because,
@@ -176,7 +176,7 @@ impl Learner<'_> {
     }
 }
 
-/// Whether a place is not in a list that has several elements: which of them is the payment, nobody knows.
+/// Whether a place is not in a list of several elements, of which any could be the payment.
 fn is_alone(place: &str, reports: &[&Seen]) -> bool {
     let parts: Vec<&str> = place.split('/').collect();
     let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -187,7 +187,7 @@ fn is_alone(place: &str, reports: &[&Seen]) -> bool {
     })
 }
 
-/// Whether a value can be a word: short, and no time, address or amount with decimals.
+/// Whether a value can be a word: short, and not a time, an address or an amount with decimals.
 fn is_word(value: &Value) -> bool {
     let digits = value.text.bytes().filter(u8::is_ascii_digit).count();
     let marks = value.text.chars().filter(|sign| matches!(sign, '-' | ':' | '.')).count();

@@ -1,5 +1,4 @@
-//! The places of numbers, amounts, currencies, pages, pictures and codes: each by what was requested, or by what a later request
-//! carried.
+//! The places of numbers, amounts, currencies, pages, pictures and codes, found by the values of the request or of a later request.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rust_decimal::Decimal;
@@ -16,9 +15,9 @@ use super::{
 };
 
 const TWO_PAYMENTS: &str = "record a second payment of another amount at this endpoint, and query it";
-/// The beginning of a PNG.
+/// The signature of a PNG.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// ISO 4217 numbers of the currencies that gateways of the region write.
+/// ISO 4217 numbers of currencies in the region.
 const CURRENCY_NUMBERS: [(&str, &str); 5] =
     [("KGS", "417"), ("USD", "840"), ("EUR", "978"), ("RUB", "643"), ("KZT", "398")];
 
@@ -65,13 +64,13 @@ impl Learner<'_> {
         if endpoint.is_qr() {
             found.extend(in_tyiyn.iter().cloned());
         }
-        // What is zero before and the amount afterwards may be what was paid, which the other place does not show.
+        // A place that is zero first and the amount later may be the paid amount, which the other place does not show.
         let is_paid = |candidate: &&Candidate| !candidate.differs.is_empty() && candidate.differs_by_zero;
         let paid: Vec<Candidate> = found.iter().filter(is_paid).cloned().collect();
         if Endpoint::QUERIES.contains(&endpoint) && !paid.is_empty() && !self.answers.places.contains_key(&field) {
             let whole = found.iter().filter(|candidate| candidate.differs.is_empty()).cloned();
             let all: Vec<Candidate> = whole.chain(paid).collect();
-            self.report_ambiguous(field, &all, "the requested amount, some after zero: which one is what was paid?");
+            self.report_ambiguous(field, &all, "the requested amount, some after zero: which one is the paid amount?");
             return;
         }
         if endpoint.is_qr() {
@@ -90,7 +89,7 @@ impl Learner<'_> {
         }
     }
 
-    /// An amount as people write it, which the core does not read in responses.
+    /// An amount in a notation for people, which the core does not read in responses.
     fn report_written_amount(&mut self, field: FieldOf) {
         let exchanges = self.exchanges;
         let written = candidates(exchanges.read_at(field.0), |seen, value| {
@@ -134,7 +133,7 @@ impl Learner<'_> {
             })
         };
         if endpoint == Endpoint::QrStatus {
-            // The core compares nothing with it, so it is left out where several places have it.
+            // The core does not compare it, so it is omitted if several places have it.
             let mut found = by(|payment| &payment.transaction);
             found.retain(|candidate| candidate.differs.is_empty());
             if found.len() == 1 {
@@ -159,7 +158,7 @@ impl Learner<'_> {
         self.check_foreign_number(field);
     }
 
-    /// A report of a number that no other message has: the core takes it for another payment's, unless the dialect allows any number.
+    /// A report with a number that no other message has: the core treats it as another payment's, unless the dialect allows any number.
     fn check_foreign_number(&mut self, field: FieldOf) {
         let place = Field::OrderNumber.shown()[0];
         let foreign = |seen: &&Seen| {
@@ -194,7 +193,7 @@ impl Learner<'_> {
         {
             return;
         }
-        // The core takes the `token` of the confirmation page by itself.
+        // The core reads the `token` of the confirmation page itself.
         let elsewhere = candidates(exchanges.read_at(endpoint), |seen, value| {
             let (url, number) = (value.address()?, number(seen)?);
             let is_token = url.query_pairs().any(|(name, value)| name == "token" && value == number);
@@ -209,7 +208,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Addresses that differ for each payment: a page about the merchant or a logo does not.
+    /// Addresses that differ for each payment; the address of a page about the merchant or of a logo does not.
     fn learn_pages(&mut self) {
         for (endpoint, field, because) in [
             (Endpoint::CardPayment, Field::ConfirmationUrl, "a web address that differs for each payment"),
@@ -225,7 +224,7 @@ impl Learner<'_> {
                     number.is_some_and(|number| seen.value(&candidate.place).is_some_and(|value| value.names(number)))
                 })
             };
-            // The page whose number was queried later is the payment's.
+            // The page whose number was queried later belongs to the payment.
             if found.iter().filter(|candidate| queried(candidate)).count() == 1 {
                 found.retain(queried);
             }
@@ -268,7 +267,7 @@ impl Learner<'_> {
         self.settle(field, found, &rule);
     }
 
-    /// The tags of QR codes that hold the transaction, as a dialect names them.
+    /// The tags of QR codes that contain the transaction, as named in a dialect.
     fn transaction_tags(&self, payload: &str) -> Vec<Candidate> {
         let exchanges = self.exchanges;
         let tag_values = |tag: &str| {
@@ -287,7 +286,7 @@ impl Learner<'_> {
         names.into_iter().flat_map(named).collect()
     }
 
-    /// The identifier that a confirmation of the mobile bank carries.
+    /// The identifier of an MBank confirmation.
     fn learn_identifier(&mut self) {
         let mut fields: Vec<(String, Vec<&Seen>)> = Vec::new();
         for confirm in self.exchanges.at(Endpoint::MbankConfirm).filter(|seen| seen.is_ok()) {
@@ -338,7 +337,7 @@ impl Learner<'_> {
             number.is_some() && number == self.exchanges.payment(seen).transaction.as_deref()
         };
         let asked: Vec<_> = self.exchanges.at(Endpoint::ProviderStatus).filter(by_transaction).collect();
-        // An answer that has nothing of the payment found none, whatever its HTTP status.
+        // An answer without any value of the payment did not find it, whatever its HTTP status.
         let is_about_it = |seen: &Seen| {
             let payment = self.exchanges.payment(seen);
             let has = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
@@ -383,7 +382,7 @@ impl Learner<'_> {
                 }
             }
         }
-        // Each place holds it: whichever the core finds first is right.
+        // Each place contains it, so the first one that the core finds is right.
         if found.is_empty()
             || found.iter().any(|(place, _)| matches!(place.as_str(), "/transaction_id" | "/transactionId"))
         {
@@ -396,7 +395,7 @@ impl Learner<'_> {
         self.draft.callback_transaction = places;
     }
 
-    /// The unit of QR amounts, if all that were recorded agree.
+    /// The unit of QR amounts, if all recorded ones agree.
     fn learn_unit(&mut self) {
         let mut seen: Vec<(Unit, Decimal, At)> = Vec::new();
         let mut add = |payment: &Payment, value: &Value, at: At| {
@@ -428,10 +427,10 @@ impl Learner<'_> {
                 .any(|seen| seen.response.iter().any(|value| is_amount_of(exchanges.payment(seen), value)));
         let Some((unit, first, _)) = seen.first().copied() else { return };
         if is_unsettled {
-            let because = "the place of the amount in QR status reports is not settled, so neither is its unit";
+            let because = "the place of the amount in QR status reports is not decided, so neither is its unit";
             self.findings
                 .missing
-                .push(OpenPoint::new("qr_amount_unit", because, Vec::new()).with("settle qr_status.amount first"));
+                .push(OpenPoint::new("qr_amount_unit", because, Vec::new()).with("decide qr_status.amount first"));
             return;
         }
         let at: Vec<At> = seen.iter().map(|(_, _, at)| *at).collect();
@@ -439,17 +438,17 @@ impl Learner<'_> {
             let because = "some amounts of QR payments are in som and some in tyiyn; a dialect has one unit";
             self.findings.inexpressible.push(OpenPoint::new("qr_amount_unit", because, at));
         } else if seen.iter().all(|(_, amount, _)| *amount == first) {
-            let because = "QR payments of one amount only were recorded";
+            let because = "only QR payments of one amount were recorded";
             self.findings.missing.push(OpenPoint::new("qr_amount_unit", because, at).with(TWO_PAYMENTS));
         } else {
-            let because = "what was requested in tyiyn is reported in this unit, of different amounts";
+            let because = "amounts requested in tyiyn are reported in this unit, for different amounts";
             self.findings.learned.push(Finding::new("qr_amount_unit", <&str>::from(unit), because, at));
             self.draft.unit = Some(unit);
         }
     }
 }
 
-/// Whether a value is the requested amount of a payment, in som or in tyiyn.
+/// Whether a value is the requested amount, in som or in tyiyn.
 pub(super) fn is_amount_of(payment: &Payment, value: &Value) -> bool {
     let (Some(amount), Some(found)) = (payment.amount, value.decimal()) else { return false };
     found == amount || Some(found) == amount.checked_mul(Decimal::ONE_HUNDRED)

@@ -1,7 +1,7 @@
-//! What status words mean. **A word gets a meaning by a person's yes alone**, unless it is the interface's own in its own place: a hold, a
-//! refund and a step on the way all look like a charge in a recording. The recording and the lists of orders say which word to look at,
-//! and they contradict: what a payment left again, or had before its payer confirmed, never means that money was taken, whatever a
-//! person says. `docs/recordings.md#the-rule-of-evidence` is this rule for people.
+//! The meaning of status words. **A word gets a meaning only by a person's confirmation**, unless it is the interface's own word
+//! in its own place: in a recording, a hold, a refund and an intermediate step all look like a charge. The recording and the
+//! lists of orders select the words to confirm, and can contradict: a word that a payment left again, or had before its payer
+//! confirmed, never means charged, whatever a person says. `docs/recordings.md#the-rule-of-evidence` explains the rule for users.
 
 mod report;
 
@@ -24,7 +24,7 @@ pub(super) const REJECTED: &str = "Reject";
 const NO_REJECTION: &str = "an approved order had it, or a payment left it again";
 const OWN_WORD: &str = "the interface's own word, in the interface's own place";
 
-/// Parts of words for a step on the way, in small letters. Nobody is asked about these unless a listed order ended with one.
+/// Parts of words for an intermediate step, in lower case. They need confirmation only if a listed order ended with one.
 const ON_THE_WAY: [&str; 26] = [
     "process",
     "pend",
@@ -53,7 +53,7 @@ const ON_THE_WAY: [&str; 26] = [
     "кабыл",
     "жүр",
 ];
-/// Parts of words for a payment that failed. A payment that has one later was not charged for good.
+/// Parts of words for a failed payment. If a payment has one later, its charge was not final.
 const FAILED: [&str; 17] = [
     "fail",
     "unpaid",
@@ -74,28 +74,28 @@ const FAILED: [&str; 17] = [
     "ошиб",
 ];
 
-/// The words of a query that are proven, in small letters, with their spelling.
+/// The proven words of a query, in lower case with their spelling.
 #[derive(Debug, Default)]
 pub(super) struct ProvenWords {
     pub(super) charged: BTreeMap<String, String>,
     pub(super) rejected: BTreeMap<String, String>,
 }
 
-/// A failure that a query or a callback reported of a payment.
+/// A failure of a payment, reported by a query or a callback.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) at: At,
-    /// None for a callback.
+    /// `None` for a callback.
     query: Option<Endpoint>,
     word: String,
 }
 
-/// What was recorded of the words of a query, in one place of its responses.
+/// The recorded words in one place of a query's responses.
 #[derive(Default)]
 struct Recorded {
     place: String,
     words: BTreeMap<String, Word>,
-    /// The words of each payment as they came, each change once.
+    /// The words of each payment in order, without repetitions.
     lines: BTreeMap<usize, Vec<(String, At)>>,
 }
 
@@ -110,7 +110,7 @@ struct Word {
 struct Refutation {
     because: String,
     at: Vec<At>,
-    /// Whether saying what another word means would settle it.
+    /// Whether the meaning of another word would decide it.
     is_by_unknown_word: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl Recorded {
         self.lines.keys().copied().filter(|payment| self.last_of(*payment) == Some(word)).collect()
     }
 
-    /// What came after a word in the same payment.
+    /// The words after a word in the same payment.
     fn left_for(&self, word: &str) -> Vec<(&str, At)> {
         let after = |line: &Vec<(String, At)>| line.iter().position(|(known, _)| known == word).map(|index| index + 1);
         let rest = |line| Some(self.lines.get(line)?.get(after(self.lines.get(line)?)?..)?.iter());
@@ -163,7 +163,8 @@ impl Learner<'_> {
         self.report_unheard_answers();
     }
 
-    /// Where responses that create or confirm a payment have a status word. It decides nothing, so nothing is said if it is not clear.
+    /// Learns the place of the status word in responses that create or confirm
+    /// a payment. It decides nothing, so an unclear place is not reported.
     fn learn_status_of_creations(&mut self) {
         let queries = self.exchanges.seen.iter().filter_map(|seen| self.word(seen));
         let known: BTreeSet<String> = queries.map(str::to_lowercase).collect();
@@ -186,12 +187,12 @@ impl Learner<'_> {
         seen.value(place).filter(|_| seen.is_read()).map(|value| value.text.as_str())
     }
 
-    /// Whether it is proven that a word of a query means that the money was taken.
+    /// Whether it is proven that a word of a query means charged.
     pub(super) fn is_charged(&self, endpoint: Endpoint, word: &str) -> bool {
         self.words.get(&endpoint).is_some_and(|words| words.charged.contains_key(&word.to_lowercase()))
     }
 
-    /// The words in one place. Of a failed request they count, too: the payment had them.
+    /// The words in one place. Failed responses count, too, because the payment had these words.
     fn recorded_words(&self, endpoint: Endpoint, place: &str) -> Recorded {
         let mut recorded = Recorded { place: place.to_owned(), ..Recorded::default() };
         for seen in self.exchanges.at(endpoint) {
@@ -233,8 +234,7 @@ impl Learner<'_> {
         self.words.insert(endpoint, proven);
     }
 
-    /// Why a word means that the money was taken: it is the interface's own in its own place, or a person says so, and nothing that was
-    /// recorded contradicts.
+    /// Why a word means charged: it is the interface's own in its own place, or a person confirmed it, and no recording contradicts.
     fn proof_of_charge(&self, endpoint: Endpoint, word: &str, recorded: &Recorded) -> Option<&'static str> {
         let said = self.answers.word(endpoint, word);
         if said.is_some_and(|said| said != Meaning::Charged) || self.refuted_charge(endpoint, word, recorded).is_some()
@@ -247,7 +247,7 @@ impl Learner<'_> {
         said.map(|_| "you confirmed it, and no payment had it before it was paid or left it again")
     }
 
-    /// Why a word cannot mean that the money was taken, whatever a person says.
+    /// Why a word cannot mean charged, whatever a person says.
     fn refuted_charge(&self, endpoint: Endpoint, word: &str, recorded: &Recorded) -> Option<Refutation> {
         let payments = &recorded.words.get(word)?.payments;
         let declined: Vec<usize> = payments.intersection(&self.declined).copied().collect();
@@ -286,14 +286,14 @@ impl Learner<'_> {
         Some(refutation(unknown, Some(unknown.0.to_owned())))
     }
 
-    /// A failure that another query, or a callback, reported of the same payment after this response.
+    /// A failure of the same payment that another query or a callback reported after this response.
     fn failed_elsewhere(&self, seen: &Seen) -> Option<&Failure> {
         let mut failures = self.failures.get(&seen.payment).into_iter().flatten();
         failures.find(|failure| failure.at > seen.at && failure.query != Some(seen.endpoint))
     }
 
-    /// All failures that were reported: words that look like one, the interface's, those that a person calls so, and the last words of
-    /// orders that a person lists as declined.
+    /// All reported failures: words that look like one, the interface's word, words
+    /// that a person confirmed as one, and the last words of declined orders.
     fn find_failures(&mut self) {
         let mut of_declined: BTreeSet<String> = BTreeSet::new();
         for endpoint in Endpoint::QUERIES {
@@ -329,8 +329,8 @@ impl Learner<'_> {
         self.failures = failures;
     }
 
-    /// Whether the payer of a mobile-bank or wallet payment had not confirmed it when it was queried. A confirmation after which another one
-    /// was accepted, as after a wrong password, confirmed nothing.
+    /// Whether the payer of an MBank or MegaPay payment had not confirmed it when it was queried. A
+    /// confirmation does not count if another one was accepted after it, as after a wrong password.
     fn is_unconfirmed(&self, query: &Seen) -> bool {
         let payment = self.exchanges.payment(query);
         let confirmation = match payment.created_by {
@@ -343,7 +343,7 @@ impl Learner<'_> {
         last.is_none_or(|last| last > query.at)
     }
 
-    /// Why a word means that the money was not taken, and will not be: as for a charge.
+    /// Why a word means not charged and final, with the same rules as for a charge.
     fn proof_of_rejection(&self, endpoint: Endpoint, word: &str, recorded: &Recorded) -> Option<&'static str> {
         let said = self.answers.word(endpoint, word);
         if said.is_some_and(|said| said != Meaning::Rejected) || self.is_no_rejection(word, recorded) {
@@ -361,8 +361,8 @@ impl Learner<'_> {
         payments.is_some_and(|payments| !payments.is_disjoint(&self.approved)) || !recorded.left_for(word).is_empty()
     }
 
-    /// Puts the place into the dialect. A place other than the interface's comes only with a proven word, because the interface's words
-    /// would count there.
+    /// Sets the place in the dialect. A place other than the interface's is set
+    /// only with a proven word, because the interface's words would count there.
     fn write_status(&mut self, endpoint: Endpoint, place: &str, recorded: &Recorded, proven: &ProvenWords) {
         let has_own_rejection = recorded.words.contains_key(&REJECTED.to_lowercase()) && proven.rejected.is_empty();
         if place != SHOWN && !proven.charged.is_empty() && !has_own_rejection {
@@ -370,8 +370,8 @@ impl Learner<'_> {
         }
     }
 
-    /// Whether the interface's own words, which count in its own place unless the dialect says otherwise, mean something else here. Then no
-    /// dialect can be written.
+    /// Whether the interface's own words, which count in its own place by
+    /// default, mean something else here. Then no dialect can be written.
     fn check_interface_words(&mut self, endpoint: Endpoint) {
         if self.draft.places.contains_key(&FieldOf(endpoint, Field::Status)) {
             return;

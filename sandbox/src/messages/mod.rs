@@ -1,4 +1,4 @@
-//! Localization: everything the sandbox says to people, one file a language. A missing translation does not compile.
+//! Localization: all texts for people, one file per language. A missing translation does not compile.
 
 mod en;
 mod ky;

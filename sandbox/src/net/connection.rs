@@ -1,4 +1,4 @@
-//! Fault injection in connections: closes or resets one at once, or in the middle of a response.
+//! Fault injection in connections: closes or resets a connection at once, or in the middle of a response.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{domain::EndpointName, net::tls::Transport};
 
-/// The longest first line of a request that is inspected; connections with a longer one are let through.
+/// The maximum length of an inspected first line; connections with a longer one pass.
 const MAX_FIRST_LINE: usize = 8 * 1024;
 /// The deadline of a TLS handshake.
 pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 /// The bytes that are still sent before a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutPoint {
-    /// Nothing.
+    /// No bytes.
     Now,
     /// This many bytes of the response's head.
     Head(usize),
@@ -43,7 +43,7 @@ pub(crate) struct Cut {
     pub(crate) reset: bool,
 }
 
-/// The handle to a connection, by which a request's handler cuts it.
+/// The handle by which a request's handler cuts its connection.
 #[derive(Clone)]
 pub(crate) struct ConnectionHandle {
     cut: Arc<OnceLock<Cut>>,
@@ -58,20 +58,20 @@ impl ConnectionHandle {
     }
 }
 
-/// Fault injection at the connection: whether to reset one whose first request goes to this endpoint.
+/// Fault injection for new connections: whether to reset one whose first request goes to this endpoint.
 pub(crate) type ShouldReset = Arc<dyn Fn(EndpointName) -> bool + Send + Sync>;
 
 /// The listener.
 pub(crate) struct ConnectionListener {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
-    /// Of encrypted connections.
+    /// The TLS configuration, if connections are encrypted.
     pub(crate) handshake_limit: Duration,
     pub(crate) resets: ShouldReset,
 }
 
 impl ConnectionListener {
-    /// Waits for the next connection, also while the system has no free sockets.
+    /// Waits for the next connection, even if the system has no free sockets.
     pub(crate) async fn accept(&mut self) -> ConnectionStream {
         let (stream, address) = Listener::accept(&mut self.listener).await;
         // TCP_NODELAY: written bytes are sent before a reset can overtake them.
@@ -89,21 +89,21 @@ impl ConnectionListener {
     }
 }
 
-/// The connection itself.
+/// The underlying connection.
 pub(crate) struct ConnectionStream {
     stream: Transport,
     handle: ConnectionHandle,
     resets: ShouldReset,
     /// The beginning of the first request, until its endpoint is known.
     first_line: Option<Vec<u8>>,
-    /// The bytes written since the cut was requested.
+    /// The number of bytes written since the cut was requested.
     written: ResponseProgress,
-    /// Whether it ends by a TCP reset, and so without a shutdown of TLS.
+    /// Whether it ends by a TCP reset, and so without a TLS shutdown.
     is_reset: bool,
 }
 
 impl ConnectionStream {
-    /// The handle to it.
+    /// The handle of this connection.
     pub(crate) fn handle(&self) -> ConnectionHandle {
         self.handle.clone()
     }
@@ -116,7 +116,7 @@ impl ConnectionStream {
         io::ErrorKind::ConnectionReset.into()
     }
 
-    /// Inspects the first line of the first request; true if the connection is to be reset.
+    /// Inspects the first line of the first request. True if the connection must be reset.
     fn should_reset_for(&mut self, read: &[u8]) -> bool {
         let Some(mut seen) = self.first_line.take() else {
             return false;
@@ -144,7 +144,7 @@ impl ConnectionStream {
     }
 }
 
-/// The endpoint that a request's first line names.
+/// The endpoint in a request's first line.
 fn endpoint_of(handle: &[u8]) -> Option<EndpointName> {
     let target = std::str::from_utf8(handle).ok()?.split(' ').nth(1)?;
     EndpointName::of_path(target.split('?').next().unwrap_or_default())
@@ -207,14 +207,14 @@ impl AsyncWrite for ConnectionStream {
 #[derive(Default)]
 struct ResponseProgress {
     total: usize,
-    /// Where the body begins, once the head is out.
+    /// The start of the body, once the head is written.
     head: Option<usize>,
-    /// The last bytes, which may be the beginning of the head's end.
+    /// The last bytes, which may be the start of the blank line.
     tail: Vec<u8>,
 }
 
 impl ResponseProgress {
-    /// How many of these bytes may still go out; 0 where the cut is due.
+    /// How many of these bytes may still be written; 0 if the cut is due.
     fn allowed(&self, bytes: &[u8], until: CutPoint) -> usize {
         let end = match until {
             CutPoint::Now => 0,
@@ -237,7 +237,7 @@ impl ResponseProgress {
         self.tail.drain(..keep);
     }
 
-    /// Where the head ends, counted from the answer's first byte, if it does in these bytes.
+    /// The end of the head, counted from the answer's first byte, if it is in these bytes.
     fn end_of_head(&self, bytes: &[u8]) -> Option<usize> {
         let joined = [&self.tail, bytes].concat();
         let start = joined.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD)?;
@@ -251,7 +251,7 @@ mod tests {
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\na: b\r\n\r\n{\"code\":1}";
 
-    /// What gets through when the answer is written in pieces of a length.
+    /// The bytes that pass if the answer is written in pieces of this length.
     fn through(until: CutPoint, piece: usize) -> usize {
         let mut written = ResponseProgress::default();
         let mut rest = ANSWER;

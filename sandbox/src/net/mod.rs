@@ -23,12 +23,11 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 
-/// How long a connection may take until it brings the whole head of a request: the first one, its handshake included,
-/// or the next. Longer than clients keep a connection that is idle: none is to close under a request that is on its
-/// way.
+/// The time limit for the whole head of a request: the first one with its handshake, or the next one.
+/// Longer than clients keep idle connections, so that none is closed while a request is on its way.
 pub(crate) const HEAD_LIMIT: Duration = Duration::from_secs(75);
 
-/// Accepts connections until `stop` completes, and returns once those under way have ended.
+/// Accepts connections until `stop` completes, then returns when the open ones have ended.
 pub(crate) async fn serve(
     mut listener: ConnectionListener,
     router: Router,

@@ -70,8 +70,7 @@ fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<
     if certificates.is_empty() { Err(rejection("no certificate in PEM".to_owned())) } else { Ok(certificates) }
 }
 
-/// What a file holds, without the byte order mark that Notepad writes: behind it the first certificate would be taken for a
-/// comment.
+/// The content of a file without the byte order mark that Notepad writes. Otherwise the first certificate would be read as a comment.
 fn pem(option: &'static str, path: &Path) -> Result<Vec<u8>, SandboxError> {
     let mut bytes = fs::read(path).map_err(|error| unusable(option, path, &error.to_string()))?;
     if matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]) {
@@ -87,7 +86,7 @@ fn unusable(option: &'static str, path: &Path, detail: &str) -> SandboxError {
     SandboxError::Option { option, detail: format!("{}: {detail}", path.display()) }
 }
 
-/// A connection. The TLS handshake happens when it is first read, so that accepting others does not wait for it.
+/// A connection. The TLS handshake happens at the first read, so that accepting other connections does not wait for it.
 pub(crate) enum Transport {
     Plain(TcpStream),
     Handshake(Pin<Box<Timeout<Accept<TcpStream>>>>),
@@ -95,7 +94,7 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// An encrypted one, whose handshake may take so long.
+    /// An encrypted connection, with the time limit of its handshake.
     pub(crate) fn encrypted(stream: TcpStream, tls: &TlsAcceptor, handshake_limit: Duration) -> Self {
         Self::Handshake(Box::pin(timeout(handshake_limit, tls.accept(stream))))
     }
@@ -109,7 +108,7 @@ impl Transport {
         }
     }
 
-    /// The connection, once it can be used.
+    /// The connection after the handshake.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Stream>>> {
         if let Self::Handshake(handshake) = self {
             let stream = ready!(handshake.as_mut().poll(context)).map_err(|_| io::ErrorKind::TimedOut)??;
@@ -123,7 +122,7 @@ impl Transport {
     }
 }
 
-/// The stream that is read and written.
+/// The stream for reading and writing.
 trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}

@@ -1,4 +1,4 @@
-//! Reads fields and members out of the document's schemas, for the page: name, type, rule.
+//! Reads fields and members from the document's schemas for the page: name, type, rule.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Field {
     pub(super) rule: String,
 }
 
-/// The parameters and the members of the body; those that are required come first.
+/// The parameters and the members of the body, required ones first.
 pub(super) fn of_request(operation: &Value) -> Vec<Field> {
     let mut fields: Vec<_> = operation["parameters"].as_array().into_iter().flatten().map(parameter).collect();
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
@@ -44,7 +44,7 @@ fn parameter(parameter: &Value) -> Field {
     }
 }
 
-/// The members of an object; of all its forms, if it has several.
+/// The members of an object. If it has several forms, those of all.
 fn members(body: &Value) -> BTreeMap<String, Value> {
     let mut members = BTreeMap::new();
     let forms = body["anyOf"].as_array().into_iter().flatten();
@@ -57,7 +57,7 @@ fn members(body: &Value) -> BTreeMap<String, Value> {
     members
 }
 
-/// The members of a response or a callback, nested ones too: `data.errors[].field`.
+/// The members of a response or callback, including nested ones: `data.errors[].field`.
 pub(super) struct MessageMembers(Vec<Member>);
 
 impl MessageMembers {
@@ -69,7 +69,7 @@ impl MessageMembers {
         self.0.iter().map(|member| &member.name).eq(other.0.iter().map(|member| &member.name))
     }
 
-    /// Adds the words of another that has the same members.
+    /// Merges the descriptions of another message with the same members.
     pub(super) fn join(&mut self, other: Self) {
         self.0 = merge_members(std::mem::take(&mut self.0), other.0);
     }
@@ -128,7 +128,7 @@ fn merge_members(mut one: Vec<Member>, other: Vec<Member>) -> Vec<Member> {
     one
 }
 
-/// The schema itself, if there is only a reference to it.
+/// The schema itself, resolved if it is a reference.
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"));
     name.map_or(schema, |name| &described["components"]["schemas"][name])
@@ -184,12 +184,12 @@ fn rule(schema: &Value) -> String {
         rules.push(if least == most { format!("{least} characters") } else { format!("{least} to {most} characters") });
     }
     let choices = schema["enum"].as_array().or_else(|| schema["anyOf"][0]["enum"].as_array());
-    // The document is Markdown, so marks of code are taken out for the page.
+    // The document is Markdown, so code marks are removed for the page.
     let description = schema["description"].as_str().map(|text| text.replace('`', ""));
     if let Some(choices) = choices {
         let words: Vec<_> =
             choices.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
-        // Omitted if the description already names each of the words.
+        // Omitted if the description already has each of the words.
         if !words.iter().all(|word| description.as_ref().is_some_and(|text| text.contains(word.as_str()))) {
             rules.push(format!("one of {}", words.join(", ")));
         }

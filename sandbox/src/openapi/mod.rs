@@ -1,5 +1,5 @@
-//! The description of the interface, as OpenAPI 3.1 under `/openapi.json` and as a page under `/api`. It is made from the tables and
-//! rules that answer requests, so that the two cannot differ.
+//! The description of the interface: OpenAPI 3.1 under `/openapi.json`, and a page under `/api`.
+//! It is generated from the tables and rules that answer requests, so that the two cannot differ.
 
 mod field;
 mod operations;
@@ -143,7 +143,7 @@ struct Answer {
     fields: Vec<Field>,
 }
 
-/// Shows it.
+/// Renders the page.
 fn show(state: &State) -> Response {
     let described = document(state);
     let base_url = state.public_url.clone();
@@ -231,7 +231,7 @@ fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> boo
     kinds.into_iter().map(answer).collect()
 }
 
-/// A text without the marks of Markdown that stand in the document.
+/// A text without the document's Markdown marks.
 fn plain(text: &Value) -> String {
     text.as_str().unwrap_or_default().replace('`', "")
 }
@@ -246,7 +246,7 @@ fn endpoint_curl(base_url: &str, path: &str, input: Input, example: &str) -> Str
             let pairs = example.as_object().map(Map::iter).into_iter().flatten();
             let query: Vec<_> =
                 pairs.map(|(name, value)| format!("{name}={}", value.to_string().trim_matches('"'))).collect();
-            // Quoted, for a shell ends a command at an ampersand.
+            // Quoted, because an ampersand ends a shell command.
             format!("curl -u \"$LOGIN:$PASSWORD\" '{base_url}{path}?{}'", query.join("&"))
         }
     }
@@ -263,7 +263,7 @@ fn pretty(example: &Value) -> String {
     serde_json::to_string_pretty(example).unwrap_or_default()
 }
 
-/// Where it is.
+/// Its path.
 const DOCUMENT_PATH: &str = "/openapi.json";
 
 /// The routes of the page and the document.
@@ -272,7 +272,7 @@ pub(crate) fn routes(state: &Arc<State>) -> Router {
     router.with_state(Arc::clone(state))
 }
 
-/// Made for each request, which takes a while: on a blocking thread.
+/// Generated for each request on a blocking thread, because it takes a while.
 async fn show_page(extract::State(state): extract::State<Arc<State>>) -> Response {
     web::respond_blocking(move || show(&state)).await
 }

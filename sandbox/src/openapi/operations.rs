@@ -17,7 +17,7 @@ use crate::{
 pub(super) const GATEWAY_TAG: &str = "gateway";
 pub(super) const MERCHANT_SECURITY: &str = "merchant";
 
-/// Adds all of them.
+/// Adds all operations.
 pub(super) fn describe_endpoints(generator: &mut SchemaGenerator, paths: &mut Map<String, Value>, today: Date) {
     for endpoint in &ENDPOINTS {
         for (method, input) in endpoint.requests() {
@@ -60,7 +60,7 @@ fn body(spec: &RequestSpec, today: Date, is_required: bool, example: &str) -> Va
     })
 }
 
-/// The fields as the members of an object that has no others.
+/// The fields as members of an object without other members.
 fn object(spec: &RequestSpec, today: Date) -> Value {
     let properties: Map<_, _> = spec.fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
     let required: Vec<_> = spec.fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
@@ -161,7 +161,7 @@ pub(super) fn add(paths: &mut Map<String, Value>, path: &str, method: &str, oper
     item[method.to_ascii_lowercase()] = operation;
 }
 
-/// Every answer that an endpoint has, by HTTP status.
+/// All answers of an endpoint, by HTTP status.
 fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description) -> Map<String, Value> {
     let mut responses = Map::new();
     let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
@@ -212,7 +212,7 @@ fn success(generator: &mut SchemaGenerator, description: &Description) -> Value 
     }
 }
 
-/// The violations, or nothing if the body is not JSON; of a one-time password also the attempts left.
+/// The violations, or no data if the body is not JSON; for a one-time password, also the attempts left.
 fn invalid(generator: &mut SchemaGenerator, rejections: &[RejectionKind]) -> Value {
     let violations = json!({
         "type": "object",

@@ -1,4 +1,4 @@
-//! Fields of a form, and the test payers that a page offers: one click fills the form.
+//! Fields of a form, and the test payers of a page: one click fills the form.
 
 use askama::Template;
 use time::Date;
@@ -14,8 +14,8 @@ use crate::{
     pages::frame::View,
 };
 
-/// What `templates/payer/field.html` shows. The script of the pages checks it as it is typed, by `check`; the server
-/// checks it in any case.
+/// The data of `templates/payer/field.html`. The pages' script validates the
+/// field while the payer types, by `check`; the server always validates it.
 #[derive(Template)]
 #[template(path = "payer/field.html")]
 pub(super) struct Field {
@@ -23,21 +23,21 @@ pub(super) struct Field {
     pub(super) label: String,
     pub(super) input_type: &'static str,
     pub(super) input_mode: &'static str,
-    /// What a browser fills in by itself.
+    /// The field's autocomplete value.
     pub(super) autocomplete: &'static str,
     pub(super) placeholder: String,
-    /// What the payer should know beside the label.
+    /// A hint beside the label.
     pub(super) hint: Option<String>,
     pub(super) value: String,
     pub(super) is_focused: bool,
-    /// The check of the script that looks at it.
+    /// The script's check for it.
     pub(super) check: &'static str,
     /// The messages for an empty and for a wrong value.
     pub(super) if_empty: String,
     pub(super) if_wrong: String,
-    /// Whether it is the only one of its form: a mistake is then announced at the field itself.
+    /// Whether it is the only field of its form: its error is then announced at the field itself.
     pub(super) is_alone: bool,
-    /// What the server found wrong.
+    /// The server's error message.
     pub(super) mistake: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Field {
         }
     }
 
-    /// What a browser and the script know about it.
+    /// Attributes for the browser and the script.
     pub(super) fn with_input(
         mut self,
         check: &'static str,
@@ -74,13 +74,13 @@ impl Field {
     }
 }
 
-/// The test data that a page offers.
+/// The test data of a page.
 #[derive(Template)]
 #[template(path = "payer/offers.html")]
 pub(super) struct Offers {
     title: String,
     hint: String,
-    /// The message after the form was filled.
+    /// The message after the form is filled.
     filled: String,
     token: String,
     language: Option<Language>,
@@ -90,7 +90,7 @@ pub(super) struct Offers {
 /// Test payers of one kind, or a one-time password.
 struct OfferGroup {
     title: String,
-    /// The payment method they are for; `None` for a password.
+    /// The payment method, or `None` for a password.
     provider: Option<Provider>,
     is_open: bool,
     offers: Vec<Offer>,
@@ -98,17 +98,17 @@ struct OfferGroup {
 
 /// A test payer that fills the form.
 struct Offer {
-    /// What a browser without scripts requests.
+    /// The link for browsers without scripts.
     key: String,
     label: String,
-    /// How it ends, and how good that is.
+    /// The outcome, and how good it is.
     outcome: Option<(&'static str, String)>,
-    /// The fields with their values, as a form would send them.
+    /// The fields with their values, encoded like a form.
     fields: String,
 }
 
 impl Offers {
-    /// The test cards and phones, those first that go the whole way.
+    /// The test cards and phones, those with the complete flow first.
     pub(super) fn of_payers(view: &View<'_>, megapay_too: bool) -> Self {
         let mut groups: Vec<_> = [ThreeDs::V2, ThreeDs::V1, ThreeDs::None].map(|check| cards(view, check)).into();
         groups.push(phones(view, Provider::MBank));
@@ -118,7 +118,7 @@ impl Offers {
         Self::new(view, groups)
     }
 
-    /// The one-time password that is right.
+    /// The correct one-time password.
     pub(super) fn of_password(view: &View<'_>, otp: &str) -> Self {
         let group = OfferGroup {
             title: view.say(Message::EnterOtp),
@@ -140,7 +140,7 @@ impl Offers {
         }
     }
 
-    /// The form, filled with the offer that a browser without scripts requested.
+    /// The form, filled with the test payer that a browser without scripts requested.
     pub(super) fn filled(&self, asked_for: Option<&str>) -> FormPairs {
         let mut offers = self.groups.iter().flat_map(|group| &group.offers);
         let found = offers.find(|offer| Some(offer.key.as_str()) == asked_for);

@@ -1,4 +1,4 @@
-//! What all of the payer's pages share: the query of their address, the language, and the context of a page.
+//! Shared parts of the payer's pages: the query of their URL, the language, and the context of a page.
 
 use axum::response::Response;
 use url::form_urlencoded;
@@ -12,28 +12,28 @@ use crate::{
     web::Document,
 };
 
-/// What `templates/payer/layout.html` needs beside the document.
+/// The data of `templates/payer/layout.html`, without the document.
 #[derive(Clone)]
 pub(super) struct Frame {
     pub(super) document: Document,
     pub(super) token: String,
-    /// The language the payer switched to; the browser's, the payment's or the merchant's choice is none of it.
+    /// The language that the payer switched to; not the browser's, the payment's or the merchant's.
     pub(super) chosen: Option<Language>,
     pub(super) languages: [LanguageLink; 3],
 }
 
-/// One language of the switch.
+/// A language in the switch.
 #[derive(Clone)]
 pub(super) struct LanguageLink {
     pub(super) code: &'static str,
-    /// Its name in itself.
+    /// Its name in its own language.
     pub(super) name: &'static str,
     pub(super) href: String,
     pub(super) is_current: bool,
 }
 
 impl Frame {
-    /// Of the page at a path, in a language.
+    /// The frame of the page at a path, in a language.
     pub(super) fn new(path: &str, query: &Query, language: Language) -> Self {
         let link = |other: Language| LanguageLink {
             code: other.code(),
@@ -67,19 +67,19 @@ fn name(language: Language) -> &'static str {
     }
 }
 
-/// The query of a page's address.
+/// The query of a page's URL.
 #[derive(Default)]
 pub(crate) struct Query {
-    /// Which payment.
+    /// The token of the payment.
     pub(super) token: String,
-    /// The language the payer switched to.
+    /// The language that the payer switched to.
     pub(super) language: Option<Language>,
     /// The test payer to fill the form with, for browsers without scripts.
     pub(super) fill: Option<String>,
 }
 
 impl Query {
-    /// Reads it; of a repeated name the first one counts.
+    /// Parses it; for a repeated name, the first one counts.
     pub(super) fn parse(text: &str) -> Self {
         let pairs = FormPairs::parse(text.as_bytes());
         Self {
@@ -114,7 +114,7 @@ impl View<'_> {
         self.frame.say(message)
     }
 
-    /// The address of the next page of this payment.
+    /// The URL of the next page of this payment.
     pub(super) fn next_page(&self, path: &str) -> String {
         let url = self.state.page_url(path, &self.record.payment.gateway_number);
         match self.frame.chosen {
@@ -124,7 +124,7 @@ impl View<'_> {
     }
 }
 
-/// A page: which payments it is for, what it shows, and what a posted form does.
+/// A page: the payments it is for, its content, and the action of a posted form.
 pub(crate) struct Page {
     pub(crate) path: &'static str,
     pub(crate) is_for: fn(&Record) -> bool,

@@ -1,5 +1,5 @@
-//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each page shows or changes
-//! one payment, found by the unguessable `token` in the query. Here: the table of the pages, and how a request is answered.
+//! The payer's pages: plain HTML forms that post to their own URL, with an optional script. Each page shows or changes one
+//! payment, found by the unguessable `token` in the query. This file has the table of pages and the handling of requests.
 
 mod form;
 mod frame;
@@ -42,13 +42,13 @@ pub(crate) fn routes(state: &Arc<State>) -> Router {
     router.layer(from_fn_with_state("page", log_request))
 }
 
-/// The shared state, and the page that a route leads to.
+/// The shared state, and the page of a route.
 type PageState = (Arc<State>, &'static Page);
 
-/// The part of a page's request that chooses the payment and the language.
+/// The part of a page's request that selects the payment and the language.
 struct Selection {
     query: Query,
-    /// The language that the browser prefers.
+    /// The browser's preferred language.
     preferred: Option<Language>,
 }
 
@@ -83,8 +83,7 @@ async fn submit(
     }
 }
 
-/// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the
-/// merchant's.
+/// The language that the payer switched to, else the payment's, else the browser's, else the merchant's.
 fn frame(state: &State, page: &Page, selection: &Selection, record: Option<&Record>) -> Frame {
     let Selection { query, preferred } = selection;
     let registered = record.and_then(|record| record.language);
@@ -117,10 +116,10 @@ fn failed(error: &StoreError, frame: &Frame) -> Response {
     result::internal_error(frame)
 }
 
-/// Every page.
+/// All pages.
 static PAGES: [Page; 4] = [otp::THREE_DS, pay_form::PAGE, otp::WALLET, qr::PAGE];
 
-/// The path of the page on which a payment waits for its payer, if it waits on one.
+/// The path of the page where a payment waits for its payer, if any.
 pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
     let payment = &record.payment;
     if payment.status != PaymentStatus::Created {
@@ -132,7 +131,7 @@ pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
         PaymentKind::PayForm if payment.masked_phone.is_some() => Some(otp::WALLET_PATH),
         PaymentKind::PayForm => Some(pay_form::PATH),
         PaymentKind::Qr => Some(qr::PATH),
-        // The password goes from the payer to the merchant.
+        // The password goes from the payer to the merchant's back end.
         PaymentKind::Mbank | PaymentKind::Megapay => None,
     }
 }

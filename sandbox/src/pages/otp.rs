@@ -1,5 +1,5 @@
-//! The one-time password: the 3DS page of a card (the `ConfirmationUrl`), and the wallet page of a pay-form's payer who chose
-//! MBank or MegaPay. Both show the same form.
+//! The one-time password: the 3DS page of a card (the `ConfirmationUrl`), and
+//! the wallet page of a pay-form for MBank or MegaPay. Both show the same form.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -48,7 +48,7 @@ pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, Stor
     })
 }
 
-/// The same view with the changed payment.
+/// The same view of the changed payment.
 fn with(view: &View<'_>, record: &Record, answer: fn(&View<'_>) -> Response) -> Response {
     answer(&View { record, ..*view })
 }

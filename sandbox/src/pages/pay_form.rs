@@ -1,4 +1,4 @@
-//! The pay-form: the payer picks a card, MBank or MegaPay. A form is accepted with a known test card or a known test phone.
+//! The pay-form: the payer chooses a card, MBank or MegaPay. It accepts only test cards and test phones.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -43,13 +43,13 @@ struct PayFormPage<'a> {
     cvc: Field,
     holder: Field,
     phone: Field,
-    /// The month that cards have to outlive, for the script.
+    /// The month after which cards must expire, for the script.
     this_month: String,
     pay: String,
     offers: Offers,
 }
 
-/// One way to pay.
+/// A payment method.
 struct Method {
     provider: &'static str,
     name: String,
@@ -91,7 +91,7 @@ fn offers(view: &View<'_>) -> Offers {
     Offers::of_payers(view, megapay_takes(&view.record.payment))
 }
 
-/// The values of the fields. Card data that was typed is never shown again: after a mistake it has to be entered again.
+/// The values of the fields. Card data is never shown again: after a mistake, the payer must enter it again.
 struct Values<'a> {
     form: &'a FormPairs,
     shows_card: bool,
@@ -154,7 +154,7 @@ fn pay(view: &View<'_>) -> String {
     [Some(view.say(Message::Pay)), price].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The ways to pay; a card is chosen unless the payer chose.
+/// The payment methods. A card is selected by default.
 fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
     let chosen = Provider::parse(&values.of("provider")).unwrap_or(Provider::Cards);
     Provider::ALL
@@ -174,10 +174,10 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
         .collect()
 }
 
-/// The name of a field, and the message about its mistake.
+/// The name of a field, and its error message.
 pub(super) type Mistake = (&'static str, Message);
 
-/// MegaPay's smallest payment.
+/// MegaPay's minimum payment.
 const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
 /// Whether the amount is enough for MegaPay.
@@ -185,7 +185,7 @@ fn megapay_takes(payment: &Payment) -> bool {
     payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
 }
 
-/// The payer the form names, or everything that is wrong with it.
+/// The payer in the form, or all of the form's errors.
 fn read_payer(form: &FormPairs, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {
     let provider = Provider::parse(form.get("provider")).ok_or_else(|| vec![("provider", Message::ChooseMethod)])?;
     if provider == Provider::MegaPay && !megapay_takes(payment) {

@@ -1,4 +1,4 @@
-//! The QR payment page: what a phone opens after scanning the code.
+//! The page that a phone opens after scanning a QR code.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -34,7 +34,7 @@ struct QrPage<'a> {
     document: &'a Document,
     frame: &'a Frame,
     summary: Summary,
-    /// Where the code names no sum.
+    /// The form, if the code has no sum.
     amount: Option<Field>,
     /// The error of a form without a decision.
     mistake: Option<String>,
@@ -54,7 +54,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     Ok(result::resolved(&View { record: &record, ..*view }))
 }
 
-/// The tyiyn of an amount in som: at least one, and no part of one. People put blanks between thousands.
+/// The tyiyn of an amount in som: at least one, and whole. People put blanks between thousands.
 fn tyiyn(som: &str) -> Option<Decimal> {
     let som = som.replace(',', ".").replace([' ', '\u{a0}'], "");
     if !som.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -1,4 +1,4 @@
-//! How a payer's visit ends: the redirect to the merchant, a page with the result, or an error page.
+//! The end of a payer's visit: the redirect to the merchant, a result page, or an error page.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -20,7 +20,7 @@ struct ResultPage<'a> {
     document: &'a Document,
     frame: &'a Frame,
     summary: Summary,
-    /// `good`, `bad` or `wait`: how it looks.
+    /// `good`, `bad` or `wait`: the style of the page.
     mood: &'static str,
     title: String,
     text: String,
@@ -49,7 +49,7 @@ pub(super) fn already(view: &View<'_>) -> Response {
     result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))
 }
 
-/// The return URL with the two parameters appended; what the merchant put into it stays.
+/// The return URL with the two parameters appended; the merchant's own query stays.
 fn return_url(view: &View<'_>, code: &str) -> Option<String> {
     let mut url = Url::parse(view.record.return_url.as_deref()?).ok()?;
     url.query_pairs_mut().append_pair("OrderNumber", &view.record.payment.order_number).append_pair("statusCode", code);
@@ -80,7 +80,7 @@ fn result_page(view: &View<'_>, note: Option<String>) -> Response {
     page(StatusCode::OK, Policy::Payer, &result_page)
 }
 
-/// A link back to the merchant; of a paid order with the parameters of the redirect.
+/// A link back to the merchant; for a paid order, with the parameters of the redirect.
 fn return_link(view: &View<'_>) -> Option<String> {
     match view.record.payment.status {
         PaymentStatus::Charged => return_url(view, codes::SUCCESS),
@@ -97,12 +97,12 @@ struct ErrorPage<'a> {
     text: Option<String>,
 }
 
-/// The page for a link that leads to no payment.
+/// The page for a link without a payment.
 pub(super) fn not_found(frame: &Frame) -> Response {
     error_page(frame, StatusCode::NOT_FOUND, Message::PageNotFoundTitle, Some(Message::PageNotFoundText))
 }
 
-/// The page for a form that is too large or never arrived whole.
+/// The page for a form that is too large or incomplete.
 pub(super) fn unreadable(frame: &Frame) -> Response {
     error_page(frame, StatusCode::BAD_REQUEST, Message::UnreadableForm, None)
 }

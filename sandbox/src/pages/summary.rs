@@ -1,4 +1,4 @@
-//! What is paid, to whom and for what, with the amount as people write it: `KGS 1,234.50`, or `1 234,50 сом`.
+//! The summary of a payment: amount, payee and purpose, with the amount as people write it: `KGS 1,234.50`, or `1 234,50 сом`.
 
 use askama::Template;
 use rust_decimal::Decimal;
@@ -11,12 +11,12 @@ use crate::{
     store::payments::Record,
 };
 
-/// What `templates/payer/summary.html` shows.
+/// The data of `templates/payer/summary.html`.
 #[derive(Template)]
 #[template(path = "payer/summary.html")]
 pub(super) struct Summary {
     price_label: String,
-    /// The price; a QR code without a sum has none until its payer names one.
+    /// The price; `None` for a QR code without a sum until its payer enters one.
     price: Option<String>,
     rows: Vec<Row>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Summary {
 struct Row {
     label: String,
     value: String,
-    /// Whether it is a number for machines.
+    /// Whether it is an identifier.
     is_code: bool,
 }
 
@@ -50,7 +50,7 @@ impl Summary {
     }
 }
 
-/// Label and value of rows; a row without a value is not shown.
+/// The rows from labels and values, without empty values.
 type Rows = Vec<(Message, Option<String>)>;
 
 fn rows_of_order(view: &View<'_>) -> Rows {
@@ -68,7 +68,7 @@ fn rows_of_order(view: &View<'_>) -> Rows {
     ]
 }
 
-/// The content of a bank's app after scanning a code.
+/// The rows that a bank's app shows after scanning the code.
 fn rows_of_code(view: &View<'_>) -> Rows {
     let code = QrCode::of(view.record);
     vec![
@@ -88,7 +88,7 @@ fn merchant(record: &Record) -> Option<String> {
     name.cloned().or_else(sites)
 }
 
-/// A masked card number as printed on cards, in groups of four.
+/// A masked card number in groups of four, as on cards.
 fn grouped(masked: &str) -> String {
     let mut grouped = String::new();
     for (index, character) in masked.chars().enumerate() {
@@ -100,7 +100,7 @@ fn grouped(masked: &str) -> String {
     grouped
 }
 
-/// A blank that no line is broken at, and so no amount.
+/// A no-break space, so that an amount is never split over two lines.
 const HARD_BLANK: char = '\u{a0}';
 
 /// The exact amount of a payment: a QR's tyiyn as som.

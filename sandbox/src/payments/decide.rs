@@ -1,4 +1,4 @@
-//! Decides a payment from outside, as its payer or its provider would.
+//! Decides a payment from outside, as its payer or provider.
 
 use rust_decimal::Decimal;
 
@@ -24,13 +24,13 @@ pub(crate) enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecisionError {
-    /// There is none with this number.
+    /// No payment has this number.
     #[error("there is no payment with this number")]
     NotFound,
-    /// It is final already.
+    /// It is already final.
     #[error("the payment is final already: {0}")]
     AlreadyFinal(PaymentStatus),
-    /// The QR code names no sum, and the approval names none, either.
+    /// The QR code has no sum, and the approval has no amount.
     #[error("the QR code names no sum: say how many tyiyn, at least 1")]
     NoAmount,
     /// The database failed.
@@ -44,8 +44,8 @@ impl From<StoreError> for DecisionError {
     }
 }
 
-/// Decides the payment with a number, any of its own; no fault keeps it from becoming final.
-/// While it waits for its payer, this acts as the payer; afterwards as the provider.
+/// Decides the payment with a number, which may be any of its own. No fault keeps it from becoming
+/// final. While it waits for its payer, this acts as the payer; afterwards, as the provider.
 pub(crate) fn decide(
     state: &State,
     number: &str,
@@ -76,8 +76,7 @@ pub(crate) fn decide(
     })?
 }
 
-/// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the
-/// first.
+/// A callback requires a provider. If the payer of a pay-form left without choosing one, it is the first one.
 fn with_provider(transaction: &WriteTransaction<'_>, record: Record) -> Result<Record, StoreError> {
     if record.payment.provider.is_some() {
         return Ok(record);
@@ -86,7 +85,7 @@ fn with_provider(transaction: &WriteTransaction<'_>, record: Record) -> Result<R
     payments::by_id(transaction, record.id)
 }
 
-/// Pays, and returns the resulting event; `None` if a QR code names no sum and no amount is given.
+/// Pays, and returns the resulting event; `None` if a QR code has no sum and no amount is given.
 fn pay(
     transaction: &WriteTransaction<'_>,
     record: Record,

@@ -21,13 +21,13 @@ use crate::{
 pub(crate) enum OtpResult {
     /// It was right; the payment ends as its test payer defines.
     Right(Record),
-    /// It was wrong; the payment is rejected where no attempt is left.
+    /// It was wrong; the payment is rejected if no attempt is left.
     Wrong(Record),
-    /// The payment awaits none; nothing changed.
+    /// The payment awaits no one-time password; nothing changed.
     NotAwaited(Record),
 }
 
-/// How every payment for these accounts of a MegaPay merchant ends, whichever phone pays.
+/// The fixed outcome of payments to these MegaPay accounts, for every phone.
 pub(crate) fn outcome_by_account(account: &str) -> Option<TestOutcome> {
     match account {
         "1" => Some(TestOutcome::Approved),
@@ -41,7 +41,7 @@ pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult,
     submit_password(state, id, otp, None)
 }
 
-/// Submits a one-time password or a PIN. The payment ends as its test payer defines, unless `outcome` says otherwise.
+/// Submits a one-time password or a PIN. The payment ends as its test payer defines, unless `outcome` overrides it.
 pub(crate) fn submit_password(
     state: &State,
     id: i64,
@@ -79,12 +79,12 @@ pub(crate) fn cancel(state: &State, id: i64) -> Result<Record, StoreError> {
     })
 }
 
-/// The right password of the test payer a payment waits for, which its page offers.
+/// The correct password of the test payer that a payment waits for. Its page offers it.
 pub(crate) fn right_otp(payment: &Payment) -> Option<&'static str> {
     awaited(payment).map(|(otp, _)| otp)
 }
 
-/// The right password of the test payer a payment waits for, and how it ends then.
+/// The correct password of the test payer that a payment waits for, and the outcome.
 pub(super) fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> {
     if payment.status != PaymentStatus::Created {
         return None;
@@ -96,7 +96,7 @@ pub(super) fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> 
     })
 }
 
-/// The card or the wallet of a payer.
+/// The payer's card or wallet.
 #[derive(Clone, Copy)]
 pub(crate) enum Payer {
     Card(&'static TestCard),
@@ -104,7 +104,7 @@ pub(crate) enum Payer {
 }
 
 /// Stores the choice; a card without a confirmation page is resolved at once.
-/// A payer may choose again while nothing is decided, with the attempts that are left.
+/// A payer may choose again until a decision, with the attempts that are left.
 pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Record, StoreError> {
     let three_ds_1_page = state.switches().three_ds_1_page;
     state.write(|transaction| {
@@ -149,12 +149,12 @@ pub(crate) fn has_confirmation_page(card: &TestCard, three_ds_1_page: bool) -> b
 /// The decision of a QR code's payer.
 #[derive(Clone, Copy)]
 pub(crate) enum QrDecision {
-    /// Pays; with the tyiyn they named, where the QR code names no sum.
+    /// Pays; with the amount in tyiyn that the payer entered, if the QR code has no sum.
     Approve(Option<Decimal>),
     Decline,
 }
 
-/// Executes the decision; nothing changes if the payment was decided before.
+/// Executes the decision; nothing changes if the payment is already decided.
 pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<Record, StoreError> {
     state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;

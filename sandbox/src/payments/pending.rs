@@ -1,4 +1,4 @@
-//! Pending payments become final after so many status queries, or after a time: a background task finishes those that are due.
+//! Pending payments become final after a number of status queries or after a time. A background task finishes those that are due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Counts a status query. Its response has the status before a resolution.
+/// Counts a status query. Its response has the status before the resolution.
 pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreError> {
     let Some(limit) = state.resolve_pending().after_queries else {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreErr
     })
 }
 
-/// Resolves payments that have been pending for long enough; returns the milliseconds until the next is due.
+/// Resolves payments that have been pending long enough; returns the milliseconds until the next one is due.
 fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     let Some(after) = state.resolve_pending().after else {
         return Ok(None);
@@ -58,7 +58,7 @@ fn finish(state: &State, transaction: &WriteTransaction<'_>, id: i64) -> Result<
 /// How long to wait if nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Resolves for as long as the sandbox runs.
+/// Resolves payments as long as the sandbox runs.
 pub(crate) async fn run(state: Arc<State>) {
     loop {
         let pause = next_due(&state).await;
@@ -69,7 +69,7 @@ pub(crate) async fn run(state: Arc<State>) {
     }
 }
 
-/// Resolves what is due, and returns the time until the next is.
+/// Resolves due payments, and returns the time until the next one is due.
 async fn next_due(state: &Arc<State>) -> Duration {
     let wait = state.on_blocking_thread("pending payments cannot be resolved", finish_due).await.flatten();
     wait.and_then(|ms| u64::try_from(ms).ok()).map_or(IDLE, Duration::from_millis).min(IDLE)

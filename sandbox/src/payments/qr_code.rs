@@ -1,4 +1,4 @@
-//! The content of a payment's QR code, which its payer's page shows, too: an ELQR code of a fictitious provider.
+//! The content of a payment's QR code: an ELQR code of a fictitious provider. The payer's page shows it, too.
 
 use rust_decimal::prelude::ToPrimitive;
 use url::Url;
@@ -9,12 +9,12 @@ use crate::{
     store::payments::Record,
 };
 
-/// The payment system of the codes. `.example` is reserved, so no bank can mistake it for a real one.
+/// The payment system of the codes. `.example` is a reserved domain, so no bank mistakes it for a real one.
 const PROVIDER: &str = "qr.sandbox.example";
 const SERVICE_CODE: &str = "01";
 /// Shops of all kinds.
 const MCC: &str = "5999";
-/// The payee if the merchant named none. Pages show it in their own language.
+/// The payee if the request names none. Pages show it in their own language.
 const NAMELESS: &str = "Test merchant";
 
 /// The content of a QR payment's code.
@@ -22,9 +22,9 @@ pub(crate) struct QrCode {
     pub(crate) provider: &'static str,
     /// The payee, if the merchant has a name or a site.
     pub(crate) payee: Option<String>,
-    /// The payee's phone, where the requisite is one.
+    /// The payee's phone, if the requisite is one.
     pub(crate) recipient: Option<String>,
-    /// The whole requisite, where a payee's name is too short for it.
+    /// The whole requisite, if it is too long for the payee's name.
     pub(crate) comment: Option<String>,
     pub(crate) transaction: String,
     /// In tyiyn.

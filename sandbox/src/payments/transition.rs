@@ -29,7 +29,7 @@ impl From<StoreError> for RegisterError {
     }
 }
 
-/// Registers a payment under the merchant's order number. `at_once` happens to it right away.
+/// Registers a payment under the merchant's order number. The event `at_once`, if any, is applied immediately.
 pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) -> Result<Record, RegisterError> {
     let policy = state.switches().reused_order_number;
     let registered: Result<Record, RegisterError> = state.write(|transaction| {
@@ -49,7 +49,7 @@ pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) 
     registered.map(|record| with_sent_texts(record, new))
 }
 
-/// Restores the texts of the request for its response; stored are the ones with card numbers masked.
+/// Restores the request's own texts for its response; the stored ones have masked card numbers.
 fn with_sent_texts(mut record: Record, new: &NewPayment) -> Record {
     if record.description == without_card_numbers(&new.description) {
         record.description.clone_from(&new.description);
@@ -60,7 +60,7 @@ fn with_sent_texts(mut record: Record, new: &NewPayment) -> Record {
     record
 }
 
-/// Idempotent replay: only the same request again; anything else under its number is a conflict.
+/// Idempotent replay: only for the same kind, amount and currency. Any other request with this number is a conflict.
 fn is_same(earlier: &Record, new: &NewPayment) -> bool {
     let payment = &earlier.payment;
     payment.kind == new.kind && payment.amount == new.amount && payment.currency == new.currency
@@ -86,7 +86,7 @@ pub(super) fn resolve(
     Ok(Record { stuck, ..record })
 }
 
-/// The endpoints at which a payment of a kind is made or confirmed.
+/// The endpoints at which a payment of a kind is created or confirmed.
 fn endpoints(kind: PaymentKind) -> &'static [EndpointName] {
     match kind {
         PaymentKind::Card => &[EndpointName::Payment],
@@ -97,8 +97,7 @@ fn endpoints(kind: PaymentKind) -> &'static [EndpointName] {
     }
 }
 
-/// Applies an event to a payment and returns the changed payment.
-/// If the state machine has no such transition, nothing happens.
+/// Applies an event to a payment and returns the changed payment. Without such a transition in the state machine, nothing changes.
 pub(crate) fn apply(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,

@@ -1,4 +1,4 @@
-//! The bodies of a recording: captured on the wire, without their encodings, and not stored where they cannot be read.
+//! The bodies of a recording: captured on the wire, decoded, and not stored if they cannot be decoded.
 
 use std::io::Read;
 
@@ -9,11 +9,11 @@ use crate::{
     recording::{Body, Headers},
 };
 
-/// The most of a body that is stored, on the wire and decoded.
+/// The maximum stored length of a body, on the wire and decoded.
 const MAX_BODY: usize = 1024 * 1024;
-/// How compressed bytes begin that cannot be decoded here: zip, xz, bzip2, Zstandard, 7z.
+/// The signatures of compressed formats that cannot be decoded here: zip, xz, bzip2, Zstandard, 7z.
 const COMPRESSED: [&[u8]; 6] = [b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf"];
-/// How often a body may be compressed without saying so.
+/// The maximum number of compressions without a header.
 const MAX_PACKED: usize = 3;
 
 /// The stored part of a body.
@@ -31,14 +31,14 @@ impl Captured {
     }
 }
 
-/// The content encodings of a body and its transfer codings, in the order of their application.
+/// The content encodings of a body and its transfer codings, in the order in which they were applied.
 pub(super) fn encodings(head: &[u8], headers: &Headers) -> Vec<String> {
     let values = headers.iter().filter(|(name, _)| name == "content-encoding");
     let content = values.flat_map(|(_, value)| value.split(',').map(|encoding| encoding.trim().to_ascii_lowercase()));
     content.chain(codings(head)).filter(|encoding| !matches!(encoding.as_str(), "" | "identity")).collect()
 }
 
-/// The body without its encodings. What cannot be decoded cannot be masked, so it is not stored.
+/// The decoded body. A body that cannot be decoded cannot be masked, so it is not stored.
 pub(super) fn decoded(body: Captured, encodings: &[String]) -> Option<Body> {
     let Captured { mut bytes, total } = body;
     let mut is_cut = (bytes.len() as u64) < total;
@@ -48,7 +48,7 @@ pub(super) fn decoded(body: Captured, encodings: &[String]) -> Option<Body> {
         }
         let (decoded, is_whole) = match encoding.as_str() {
             "gzip" | "x-gzip" => inflated(MultiGzDecoder::new(bytes.as_slice())),
-            // The name means zlib; some servers send bare deflate.
+            // "deflate" means zlib; some servers send raw deflate.
             "deflate" if bytes[0] & 0x0f == 8 => inflated(ZlibDecoder::new(bytes.as_slice())),
             "deflate" => inflated(DeflateDecoder::new(bytes.as_slice())),
             _ => (Vec::new(), false),
@@ -56,7 +56,7 @@ pub(super) fn decoded(body: Captured, encodings: &[String]) -> Option<Body> {
         bytes = decoded;
         is_cut |= !is_whole;
     }
-    // A file that was uploaded compressed has no header that says so.
+    // A file that was uploaded compressed has no header for that.
     for _ in 0..MAX_PACKED {
         let Some(packed) = unpacked(&bytes) else { break };
         (bytes, is_cut) = (packed.0, is_cut || !packed.1);
@@ -67,11 +67,11 @@ pub(super) fn decoded(body: Captured, encodings: &[String]) -> Option<Body> {
     Body::of(utf16(&bytes).map_or(bytes, String::into_bytes), is_cut.then_some(total))
 }
 
-/// What gzip or zlib has inside, by how they begin.
+/// Detects gzip and zlib by their first bytes.
 fn unpacked(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     match bytes {
         [0x1f, 0x8b, 8, ..] => Some(inflated(MultiGzDecoder::new(bytes))),
-        // Text may begin likewise, and is none of it then.
+        // Text can start with the same bytes; then it is not compressed.
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => {
             Some(inflated(ZlibDecoder::new(bytes))).filter(|(inside, _)| !inside.is_empty())
         }
@@ -95,7 +95,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     char::decode_utf16(pairs).collect::<Result<String, _>>().ok().filter(|text| !text.contains('\0'))
 }
 
-/// As much as can be decoded, and whether that is everything.
+/// The part that can be decoded, and whether it is complete.
 fn inflated(decoder: impl Read) -> (Vec<u8>, bool) {
     let mut decoded = Vec::new();
     let result = decoder.take(MAX_BODY as u64 + 1).read_to_end(&mut decoded);

@@ -1,5 +1,5 @@
-//! The exchanges of one connection: pairs requests with their responses while the bytes pass, and changes of a request its target
-//! and its `Host` alone.
+//! The exchanges of one connection: pairs requests with responses while
+//! the bytes pass. In a request, it changes only the target and `Host`.
 
 use std::{collections::VecDeque, mem};
 
@@ -16,7 +16,7 @@ use crate::{
     recording::Direction,
 };
 
-/// How a connection ends on which the upstream sends no more.
+/// How a connection ends if the upstream sends no more.
 pub(super) const UPSTREAM_CLOSED: &str = "the upstream closed the connection";
 
 /// The exchanges of one connection.
@@ -30,7 +30,7 @@ pub(super) struct Exchanges<'a> {
     /// Requests in the order of their start: the first one is answered next.
     open: VecDeque<OpenExchange>,
     finished: Vec<FinishedExchange>,
-    /// Whether the line before was a `Host`, whose continuation lines belong to it.
+    /// Whether the previous line was a `Host`, whose continuation lines belong to it.
     is_behind_host: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Exchanges<'a> {
         }
     }
 
-    /// Takes bytes of the client, and returns those for the upstream.
+    /// Takes bytes from the client, and returns those for the upstream.
     pub(super) fn request_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut framer = mem::take(&mut self.requests);
         let mut side = RequestSide { exchanges: self, passed: Vec::with_capacity(bytes.len() + 64) };
@@ -77,13 +77,13 @@ impl<'a> Exchanges<'a> {
         passed
     }
 
-    /// What was held back of a line that is not complete: the client sends no more, or another protocol.
+    /// Takes the bytes of an incomplete line that were held back, because the client sends no more, or another protocol.
     pub(super) fn take_held(&mut self) -> Vec<u8> {
         self.requests.take_held()
     }
 
-    /// Takes bytes of the upstream, which pass as they are. Returns whether what is held back of the client's may be of another
-    /// protocol now, and must pass.
+    /// Takes bytes from the upstream, which pass unchanged. Returns whether
+    /// the protocol changed, so that the client's held-back bytes must pass.
     pub(super) fn response_bytes(&mut self, bytes: &[u8]) -> bool {
         let mut framer = mem::take(&mut self.responses);
         let mut side = ResponseSide { exchanges: self, is_upgraded: false };
@@ -96,7 +96,7 @@ impl<'a> Exchanges<'a> {
         is_upgraded
     }
 
-    /// Whether a request has begun and its exchange has not ended.
+    /// Whether an exchange is open.
     pub(super) fn is_busy(&self) -> bool {
         !self.open.is_empty()
     }
@@ -111,14 +111,14 @@ impl<'a> Exchanges<'a> {
         self.responses.is_until_close()
     }
 
-    /// Records the exchanges that are complete.
+    /// Records the complete exchanges.
     pub(super) fn record(&mut self) {
         for finished in self.finished.drain(..) {
             self.recording.add(finished);
         }
     }
 
-    /// Records the exchanges that are complete, though the client did not get the end of the response.
+    /// Records the complete exchanges, although the client did not get the end of the response.
     pub(super) fn record_unreceived(&mut self, error: &std::io::Error) {
         for finished in &mut self.finished {
             finished.problem.get_or_insert_with(|| format!("the client did not take the response: {error}"));
@@ -126,7 +126,7 @@ impl<'a> Exchanges<'a> {
         self.record();
     }
 
-    /// There is no connection to the upstream: records what is open, with the reason.
+    /// Records the open exchanges, with the reason why there is no connection to the upstream.
     pub(super) fn end_unconnected(&mut self, why: &str) {
         for mut exchange in mem::take(&mut self.open) {
             exchange.problem = Some(why.to_owned());
@@ -135,7 +135,7 @@ impl<'a> Exchanges<'a> {
         self.record();
     }
 
-    /// The connection ended: records what is open, with how it ended.
+    /// Records the open exchanges, with how the connection ended.
     pub(super) fn end(&mut self, how: &str) {
         if self.responses.is_until_close() && how == UPSTREAM_CLOSED {
             self.complete_response();
@@ -164,7 +164,7 @@ impl<'a> Exchanges<'a> {
         self.finish_complete();
     }
 
-    /// An early response may be complete before its request is.
+    /// An early response may be complete before its request.
     fn finish_complete(&mut self) {
         while self.open.front().is_some_and(|open| open.is_request_complete && open.is_response_complete) {
             if let Some(exchange) = self.open.pop_front() {
@@ -231,10 +231,10 @@ impl Receiver for RequestSide<'_, '_> {
         let Some(exchange) = self.exchanges.open.back_mut() else { return Framing::Opaque };
         let framing = match head::declared(&exchange.request_head) {
             _ if !head::is_http1_request(&exchange.request_head) => {
-                exchange.problem = Some("this is no HTTP/1.1: the rest of the connection is not recorded".to_owned());
+                exchange.problem = Some("this is not HTTP/1.1: the rest of the connection is not recorded".to_owned());
                 return Framing::Opaque;
             }
-            // A request cannot end with its connection: there would be none for the response.
+            // A request cannot end with its connection, because its response could not be sent.
             Some(Framing::UntilClose) => Framing::Opaque,
             framing => framing.unwrap_or(Framing::Length(0)),
         };
@@ -284,7 +284,7 @@ impl Receiver for ResponseSide<'_, '_> {
         }
         tracing::warn!(
             connection = self.exchanges.connection,
-            "a response came without a request that can be read; it is not recorded"
+            "a response arrived without a readable request; it is not recorded"
         );
         if let Some(exchange) = self.exchanges.open.front_mut() {
             exchange.problem.get_or_insert_with(|| "another response followed, which is not recorded".to_owned());
@@ -304,7 +304,7 @@ impl Receiver for ResponseSide<'_, '_> {
         let (is_head, is_connect) = (exchange.method() == b"HEAD", exchange.method() == b"CONNECT");
         let head = &mut exchange.response_head;
         let Some(status) = head::status(head) else {
-            exchange.problem = Some("the response is no HTTP/1.1 that can be read".to_owned());
+            exchange.problem = Some("the response is not readable HTTP/1.1".to_owned());
             return Framing::Opaque;
         };
         match status {

@@ -1,8 +1,8 @@
-//! The head of an HTTP/1.1 message: its headers, and what they say of its length (RFC 9112).
+//! The head of an HTTP/1.1 message: its headers, and the length that they declare (RFC 9112).
 
 use super::http1::Framing;
 
-/// The headers of a head: names, and values without the blanks around them. A line that begins with a blank goes on with the value before.
+/// The headers of a head: names, and values without surrounding blanks. A line that starts with a blank continues the previous value.
 fn fields(head: &[u8]) -> Vec<(&[u8], Vec<u8>)> {
     let mut fields: Vec<(&[u8], Vec<u8>)> = Vec::new();
     for line in head.split(|byte| *byte == b'\n').skip(1) {
@@ -28,7 +28,7 @@ pub(super) fn is_header(line: &[u8], name: &str) -> bool {
     colon.is_some_and(|colon| line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The elements of a header that is a list, in all of its lines.
+/// The elements of a list header, from all its lines.
 fn elements(head: &[u8], name: &str) -> Vec<Vec<u8>> {
     let of_name = |field: &(&[u8], Vec<u8>)| field.0.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
     let values = fields(head).into_iter().filter(of_name);
@@ -39,7 +39,7 @@ fn elements(head: &[u8], name: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The framing that a head's own headers say; `None` if it has neither a length nor a transfer coding.
+/// The framing by the head's own headers; `None` if it has neither a length nor a transfer coding.
 pub(super) fn declared(head: &[u8]) -> Option<Framing> {
     if let Some(last) = elements(head, "transfer-encoding").last() {
         return Some(if last.eq_ignore_ascii_case(b"chunked") { Framing::Chunked } else { Framing::UntilClose });
@@ -53,7 +53,7 @@ pub(super) fn declared(head: &[u8]) -> Option<Framing> {
     Some(length.map_or(Framing::Opaque, Framing::Length))
 }
 
-/// Why another reader may see another end of the message than this one; `None` if the head says it once and clearly.
+/// Why another reader may find another end of the message; `None` if the head is unambiguous.
 pub(super) fn ambiguity(head: &[u8]) -> Option<&'static str> {
     let codings = elements(head, "transfer-encoding");
     let lengths = elements(head, "content-length");
@@ -80,14 +80,14 @@ pub(super) fn ambiguity(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The transfer codings of a body besides chunks, in the order of their application.
+/// The transfer codings of a body except `chunked`, in the order in which they were applied.
 pub(super) fn codings(head: &[u8]) -> Vec<String> {
     let names =
         elements(head, "transfer-encoding").into_iter().map(|name| String::from_utf8_lossy(&name).to_ascii_lowercase());
     names.filter(|name| name != "chunked").collect()
 }
 
-/// Whether the first line of a request is of HTTP/1.
+/// Whether the first line of a request has version HTTP/1.x.
 pub(super) fn is_http1_request(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     line.rsplit(|byte| *byte == b' ').next().is_some_and(|version| version.starts_with(b"HTTP/1."))
@@ -119,7 +119,7 @@ mod tests {
             ("Content-Length: 5, 6\r\n", Some(Framing::Opaque), true),
             ("Content-Length: +5\r\n", Some(Framing::Opaque), false),
             ("Content-Length:\r\n 5\r\n", Some(Framing::Length(5)), true),
-            // A line that goes on is no header.
+            // A continuation line is not a header.
             ("X-A: 1\r\n Content-Length: 5\r\n", None, true),
             ("X-A: 1\r\n\tHost: 5\r\n", None, false),
             ("X-A: 1\rContent-Length: 5\r\n", None, true),

@@ -1,19 +1,19 @@
-//! The framing of HTTP/1.1 (RFC 9112): finds where messages begin and end in a stream of bytes, in any pieces. It changes nothing:
-//! what it cannot read is opaque, and passes like anything else.
+//! The framing of HTTP/1.1 (RFC 9112): finds the start and end of messages in a stream of bytes, in
+//! pieces of any length. It changes nothing: unreadable bytes are opaque, and pass like all others.
 
-/// The longest head whose end is waited for. What has a longer one is opaque.
+/// The maximum length of a head. A message with a longer one is opaque.
 const MAX_HEAD: usize = 256 * 1024;
-/// The longest line with the size of a chunk.
+/// The maximum length of a line with a chunk size.
 const MAX_CHUNK_LINE: usize = 8 * 1024;
 
 /// How the body of a message ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// After so many bytes.
+    /// After this many bytes.
     Length(u64),
     Chunked,
     UntilClose,
-    /// An interim response, which another one follows.
+    /// An interim response, followed by another one.
     Interim,
     /// Everything that follows has another protocol, or cannot be read.
     Opaque,
@@ -21,13 +21,13 @@ pub(super) enum Framing {
 
 /// Receives the parts of messages.
 pub(super) trait Receiver {
-    /// The first byte of a message came.
+    /// The first byte of a message arrived.
     fn begin(&mut self);
-    /// A line of the head with its end, the empty one included.
+    /// A line of the head with its line break, including the empty line.
     fn head_line(&mut self, line: &[u8]);
     /// The head is complete.
     fn head_end(&mut self) -> Framing;
-    /// Bytes outside of heads, as they are on the wire.
+    /// Bytes outside of heads, unchanged.
     fn wire(&mut self, bytes: &[u8]);
     /// Bytes of the body, without the framing of chunks.
     fn data(&mut self, bytes: &[u8]);
@@ -51,10 +51,10 @@ enum State {
 /// Reads the messages of one direction of a connection.
 pub(super) struct Framer {
     state: State,
-    /// The beginning of a line.
+    /// The beginning of the current line.
     line: Vec<u8>,
     head_length: usize,
-    /// Of the body, as it was announced.
+    /// The declared length of the body.
     length: Option<u64>,
     received: u64,
 }
@@ -131,7 +131,7 @@ impl Framer {
         }
     }
 
-    /// Moves bytes up to the end of the line to `line`; true if it is complete.
+    /// Moves bytes up to the end of the line to `line`. True if it is complete.
     fn take_line(&mut self, bytes: &mut &[u8]) -> bool {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let (line, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
@@ -184,17 +184,17 @@ impl Framer {
         receiver.end();
     }
 
-    /// Takes the part of a head line that was held back until the line is complete.
+    /// Takes the bytes of a head line that were held back until the line is complete.
     pub(super) fn take_held(&mut self) -> Vec<u8> {
         if matches!(self.state, State::Head | State::Opaque) { std::mem::take(&mut self.line) } else { Vec::new() }
     }
 
-    /// Whether only the end of the connection says that the message is complete.
+    /// Whether only the end of the connection ends the message.
     pub(super) fn is_until_close(&self) -> bool {
         self.state == State::UntilClose
     }
 
-    /// Makes everything that follows opaque, as behind an accepted upgrade. What is held back of a head line is to be taken.
+    /// Makes all further bytes opaque, as after an accepted upgrade. Take the held-back bytes of a head line first.
     pub(super) fn set_opaque(&mut self) {
         if self.state != State::Head {
             self.line.clear();
@@ -202,7 +202,7 @@ impl Framer {
         self.state = State::Opaque;
     }
 
-    /// How far the current message came, for people; `None` between messages.
+    /// How much of the current message arrived, for people; `None` between messages.
     pub(super) fn progress(&self) -> Option<String> {
         let received = self.received;
         match self.state {
@@ -213,7 +213,7 @@ impl Framer {
                 Some(format!("after {received} bytes of a chunked body"))
             }
             State::UntilClose => Some(format!("after {received} bytes")),
-            State::Opaque => Some("after bytes that are no HTTP/1.1".to_owned()),
+            State::Opaque => Some("after bytes that are not HTTP/1.1".to_owned()),
         }
     }
 }
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::record::head::declared;
 
-    /// Notes everything that it receives.
+    /// Records everything that it receives.
     #[derive(Default)]
     struct Log {
         head: Vec<u8>,

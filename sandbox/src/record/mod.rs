@@ -1,5 +1,5 @@
-//! The recorder: a reverse proxy between a merchant and a gateway that writes every exchange to a file. It passes bytes as they are
-//! (`relay`), reads them only to record (`http1`, `exchanges`), and writes them masked (`writer`).
+//! The recorder: a reverse proxy between a merchant and a gateway that writes every exchange to a file. It passes
+//! bytes unchanged (`relay`), parses them only to record (`http1`, `exchanges`), and writes them masked (`writer`).
 
 mod body;
 mod exchanges;
@@ -37,19 +37,19 @@ use relay::{Route, Stop, relay, stopped};
 use upstream::Upstream;
 use writer::{Recording, Writer};
 
-/// How long exchanges under way may go on after the order to stop.
+/// The time limit for open exchanges after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The settings of a recorder.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
-    /// The gateway's base URL, http or https, with a path if it has one.
+    /// The gateway's base URL, http or https, with its path, if any.
     pub upstream: String,
     /// Certificates (PEM) to trust in addition to the public roots. Default: none.
     pub upstream_ca: Vec<PathBuf>,
     /// The file to write.
     pub out: PathBuf,
-    /// Whether to add to a file that exists. Default: no; a file that exists is refused.
+    /// Whether to append to an existing file. Default: no; an existing file is refused.
     pub append: bool,
     /// Address and port for the merchant's requests. Default: 127.0.0.1, a free port.
     pub listen: SocketAddr,
@@ -75,19 +75,19 @@ impl RecordOptions {
     }
 }
 
-/// Why a recorder could not start, or did not write everything.
+/// Why a recorder could not start, or did not record everything.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// An option, an address or the system.
+    /// An option, an address or the system failed.
     #[error(transparent)]
     Start(#[from] SandboxError),
-    /// The file.
+    /// The file cannot be used.
     #[error(transparent)]
     Recording(#[from] RecordingError),
 }
 
-/// A recorder that runs, on a thread of its own. Dropping it stops it.
+/// A running recorder, with its own thread. Dropping it stops it.
 pub struct Recorder {
     address: SocketAddr,
     callbacks_address: Option<SocketAddr>,
@@ -97,7 +97,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts a recorder and returns once it listens.
+    /// Starts a recorder and returns when it listens.
     pub fn start(options: RecordOptions) -> Result<Self, RecordError> {
         let roots = || tls::roots("upstream_ca", &options.upstream_ca);
         let upstream = Upstream::parse("upstream", &options.upstream, roots()?)?;
@@ -108,7 +108,7 @@ impl Recorder {
             Some(merchant) => Some((merchant, listen(options.callbacks_listen)?)),
             None => None,
         };
-        // Last, so that no file is left behind where something else is wrong.
+        // Last, so that no file is left if something else fails.
         let (recording, writer) = Recording::start(&options.out, options.append, &upstream.url)?;
         let recording = Arc::new(recording);
         let route = |upstream, direction| Arc::new(Route { recording: Arc::clone(&recording), upstream, direction });
@@ -139,15 +139,15 @@ impl Recorder {
         self.callbacks_address.map(|address| format!("http://{address}"))
     }
 
-    /// How many exchanges are in the file, of this run.
+    /// The number of exchanges that this run wrote to the file.
     pub fn written(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::written)
     }
 
-    /// Stops it: exchanges under way may end, everything is written, and the number of exchanges written is returned.
+    /// Stops it. Open exchanges may end, and everything is written. Returns the number of exchanges written.
     ///
     /// # Errors
-    /// If the file could not be written at some time: the recording is not complete.
+    /// If the file could not be written at any time: the recording is incomplete.
     pub fn stop(mut self) -> Result<u64, RecordingError> {
         self.end()
     }
@@ -182,7 +182,7 @@ fn listen(address: SocketAddr) -> Result<(std::net::TcpListener, SocketAddr), Sa
     Ok((listener, bound))
 }
 
-/// Relays connections until the order to stop, and until those under way have ended.
+/// Relays connections until the order to stop, and until the open ones have ended.
 async fn run(routes: Vec<(std::net::TcpListener, Arc<Route>)>, stop: watch::Receiver<Stop>, cut: &watch::Sender<Stop>) {
     let mut accepting = JoinSet::new();
     for (listener, route) in routes {

@@ -1,4 +1,4 @@
-//! The recorder without sockets and without a file, for the fuzz targets and the tests: what passes, and what is recorded.
+//! The recorder without sockets and files, for fuzz targets and tests: the passed bytes and the recorded exchanges.
 
 use rustls::RootCertStore;
 
@@ -12,8 +12,8 @@ use crate::{
     settings::SandboxError,
 };
 
-/// A connection on which the client sends all requests first, both sides in pieces of this length: the bytes that the upstream gets, and
-/// the exchanges.
+/// A connection on which the client sends all requests first, and both sides send
+/// pieces of this length. Returns the bytes for the upstream, and the exchanges.
 pub(crate) fn recorded(
     upstream: &str,
     requests: &[u8],
@@ -47,7 +47,7 @@ mod tests {
 
     const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-    /// What is recorded of a connection: targets, status, bodies and problems; and every byte passes, in pieces of any length.
+    /// The recording of a connection: targets, status, bodies and problems. Also checks that every byte passes, in pieces of any length.
     fn seen(requests: &str, responses: &str) -> Vec<String> {
         let mut seen = Vec::new();
         for piece in [1, 2, 3, 7, requests.len()] {
@@ -114,10 +114,7 @@ mod tests {
             ),
             ("HTTP/1.1 304 x\r\ntransfer-encoding: chunked\r\n\r\n", ["/a [] 304 [] -", "/b [] 200 [ok] -"]),
             // A body where none may be is no response to the next request.
-            (
-                "HTTP/1.1 204 x\r\n\r\nbody\r\n",
-                ["/a [] 204 [] -", "/b [] 0 [] the response is no HTTP/1.1 that can be read"],
-            ),
+            ("HTTP/1.1 204 x\r\n\r\nbody\r\n", ["/a [] 204 [] -", "/b [] 0 [] the response is not readable HTTP/1.1"]),
             (
                 "HTTP/1.1 200 x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
                 [
@@ -170,6 +167,6 @@ mod tests {
         drop(exchanges);
         drop(recording);
         let problems: Vec<_> = finished.iter().filter_map(|exchange| exchange.problem).collect();
-        assert!(problems[0].contains("no HTTP/1.1") && problems[1].contains("a tunnel"), "{problems:?}");
+        assert!(problems[0].contains("not HTTP/1.1") && problems[1].contains("a tunnel"), "{problems:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Relays one connection of a client to one of its own to the upstream, byte for byte, and how each side ends: in order, in the
-//! middle, or by a reset. A connection is never reused for another client, and nothing is sent twice.
+//! Relays one client connection to its own connection to the upstream, byte for byte, including how each side ends:
+//! in order, mid-message, or by a reset. A connection is never reused for another client, and nothing is sent twice.
 
 use std::{
     io,
@@ -24,10 +24,10 @@ use crate::{
 };
 
 const BUFFER: usize = 16 * 1024;
-/// How often a connection looks whether it is idle once the recorder is to stop.
+/// How often a connection checks whether it is idle after the order to stop.
 const STOP_POLL: Duration = Duration::from_millis(10);
 
-/// How far a recorder is with stopping.
+/// The recorder's progress in stopping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
@@ -36,7 +36,7 @@ pub(super) enum Stop {
     Now,
 }
 
-/// What the connections of a listener share.
+/// The shared parts of a listener's connections.
 pub(super) struct Route {
     pub(super) recording: Arc<Recording>,
     pub(super) upstream: Upstream,
@@ -45,9 +45,9 @@ pub(super) struct Route {
 
 /// How a direction of a connection ended.
 enum End {
-    /// In order: the other direction goes on.
+    /// In order: the other direction continues.
     Closed,
-    /// The connection is of no use any more, and both sides are reset.
+    /// Broken: both sides are reset.
     Broken(String),
 }
 
@@ -107,7 +107,7 @@ pub(super) async fn relay(mut client: TcpStream, route: Arc<Route>, mut stop: wa
     if let Some(how) = broken {
         locked(&exchanges).end(&how);
         let upstream = upstream_reads.unsplit(upstream_writes);
-        // The other side sees the same: a reset, not an end in order.
+        // The other side gets a reset, too, not an end in order.
         let _is_reset = upstream.set_zero_linger();
         let _is_reset = client.set_zero_linger();
     } else {
@@ -115,7 +115,7 @@ pub(super) async fn relay(mut client: TcpStream, route: Arc<Route>, mut stop: wa
     }
 }
 
-/// Reads until a request begins; returns what goes to the upstream. `None` if the client ended before.
+/// Reads until a request starts; returns the bytes for the upstream. `None` if the client ended before.
 async fn first_bytes(
     client: &mut TcpStream,
     exchanges: &mut Exchanges<'_>,
@@ -136,7 +136,7 @@ async fn first_bytes(
     Some(first)
 }
 
-/// Records what the client has sent already. Read bytes also make the end of the connection one in order.
+/// Records the bytes that the client has already sent. Reading them also makes the connection end in order.
 fn take_available(client: &TcpStream, exchanges: &mut Exchanges<'_>) {
     let mut buffer = vec![0; BUFFER];
     while let Ok(read @ 1..) = client.try_read(&mut buffer) {
@@ -151,7 +151,7 @@ async fn relay_requests(
     upgraded: &Notify,
     first: Vec<u8>,
 ) -> End {
-    // An upstream that takes no more may still send a response: reading on keeps the client from waiting.
+    // An upstream that accepts no more bytes may still send a response, so reading continues.
     let mut takes_more = write(upstream, &first).await.is_ok();
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -194,7 +194,7 @@ async fn relay_responses(
     loop {
         let read = match upstream.read(&mut buffer).await {
             Ok(read) => read,
-            // TLS without a `close_notify`. A response that ends with its connection may have been cut.
+            // TLS without `close_notify`: a response that ends with its connection may be truncated.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !locked(exchanges).is_until_close() => 0,
             Err(error) => return End::Broken(format!("the upstream broke the connection ({error})")),
         };
@@ -221,13 +221,13 @@ async fn write(stream: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> io::R
     stream.flush().await
 }
 
-/// Waits until the recorder is to stop, so far.
+/// Waits until the recorder has stopped this far.
 pub(super) async fn stopped(stop: &mut watch::Receiver<Stop>, how: Stop) {
-    // A recorder that was dropped is to stop, too.
+    // A dropped recorder must stop, too.
     let _is_stopped = stop.wait_for(|stop| *stop >= how).await;
 }
 
-/// Waits until this connection is to end because the recorder stops.
+/// Waits until this connection must end because the recorder stops.
 async fn stop_due(stop: &mut watch::Receiver<Stop>, exchanges: &Mutex<Exchanges<'_>>) {
     stopped(stop, Stop::WhenIdle).await;
     while locked(exchanges).is_busy() && *stop.borrow() < Stop::Now {

@@ -1,4 +1,4 @@
-//! The upstream of a recorder: its address, the connection to it, and the two things of a request that depend on it.
+//! The upstream of a recorder: its address, the connection to it, and the two parts of a request that depend on it.
 
 use std::{
     io,
@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::settings::SandboxError;
 
-/// Where requests go.
+/// The address of the upstream.
 pub(super) struct Upstream {
     /// The URL without a trailing slash.
     pub(super) url: String,
@@ -26,13 +26,13 @@ pub(super) struct Upstream {
     scheme: &'static str,
     /// The value of `Host`.
     authority: String,
-    /// The path before that of each request.
+    /// The path in front of each request's path.
     prefix: String,
     tls: Option<(TlsConnector, ServerName<'static>)>,
 }
 
 impl Upstream {
-    /// Of the URL in an option.
+    /// Parses the URL of an option.
     pub(super) fn parse(option: &'static str, text: &str, roots: RootCertStore) -> Result<Self, SandboxError> {
         let reject = |detail: &str| SandboxError::Option { option, detail: detail.to_owned() };
         let url = Url::parse(text).map_err(|error| reject(&format!("{text:?} is not a URL: {error}")))?;
@@ -67,7 +67,7 @@ impl Upstream {
         })
     }
 
-    /// Connects once. Nothing is sent but a TLS handshake.
+    /// Connects once. Sends nothing except a TLS handshake.
     pub(super) async fn connect(&self) -> io::Result<UpstreamStream> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
         stream.set_nodelay(true)?;

@@ -1,5 +1,5 @@
-//! Writes exchanges to the file of a recording, on a thread of its own: they are decoded, masked and written one line each, while the
-//! traffic goes on. If the file cannot be written any more, recording ends with an error in the log, and the traffic goes on.
+//! Writes exchanges to the file of a recording, on its own thread: decodes and masks them, and writes one line each, without
+//! delaying the traffic. If the file cannot be written, recording ends with an error in the log, and the traffic continues.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// The most bytes that wait to be written. A disk that is so far behind will not catch up.
+/// The maximum number of bytes waiting to be written. A disk that is further behind will not catch up.
 const MAX_QUEUED: u64 = 256 * 1024 * 1024;
 
 /// An exchange as it was on the wire.
@@ -48,7 +48,7 @@ impl FinishedExchange {
     }
 }
 
-/// Where the connections put their exchanges.
+/// The sender of exchanges, for the connections.
 pub(super) struct Recording {
     sender: Sender<FinishedExchange>,
     state: Arc<State>,
@@ -63,17 +63,17 @@ struct State {
     has_failed: AtomicBool,
 }
 
-/// The thread that writes.
+/// The writer thread.
 pub(super) struct Writer {
     state: Arc<State>,
     thread: JoinHandle<Result<(), RecordingError>>,
 }
 
-/// What begins a file: its numbers go on from those that are in it.
+/// The existing content of a file: its numbers continue after the existing ones.
 struct OpenFile {
     path: PathBuf,
     file: File,
-    /// The length up to the end of the last whole line.
+    /// The length up to the end of the last complete line.
     length: u64,
     last_exchange: u64,
     last_connection: u64,
@@ -98,7 +98,7 @@ impl Recording {
         Ok((recording, Writer { state, thread }))
     }
 
-    /// One whose exchanges go to a receiver in place of a file.
+    /// One that sends its exchanges to a receiver instead of a file.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn detached() -> (Self, Receiver<FinishedExchange>) {
         let (sender, receiver) = mpsc::channel();
@@ -106,17 +106,17 @@ impl Recording {
         (Self { sender, state: Arc::default(), exchanges, connections }, receiver)
     }
 
-    /// The number of an exchange that starts.
+    /// The number of a new exchange.
     pub(super) fn next_exchange(&self) -> u64 {
         self.exchanges.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The number of a connection that a client opened.
+    /// The number of a new client connection.
     pub(super) fn next_connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Has an exchange written. Returns at once.
+    /// Queues an exchange for writing. Returns at once.
     pub(super) fn add(&self, exchange: FinishedExchange) {
         if self.state.has_failed.load(Ordering::Acquire) {
             return;
@@ -124,21 +124,21 @@ impl Recording {
         let size = exchange.size();
         if self.state.queued.fetch_add(size, Ordering::AcqRel) > MAX_QUEUED {
             self.state.has_failed.store(true, Ordering::Release);
-            tracing::error!("RECORDING STOPPED: the disk is too slow. The traffic goes on and is not recorded");
+            tracing::error!("RECORDING STOPPED: the disk is too slow. The traffic continues and is not recorded");
             return;
         }
-        // Without a receiver the writer ended, and said why.
+        // If there is no receiver, the writer has ended and logged the reason.
         let _is_received = self.sender.send(exchange);
     }
 }
 
 impl Writer {
-    /// How many exchanges are in the file, of this run.
+    /// The number of exchanges that this run wrote to the file.
     pub(super) fn written(&self) -> u64 {
         self.state.written.load(Ordering::Acquire)
     }
 
-    /// Waits until everything is written. Every `Recording` must have been dropped.
+    /// Waits until everything is written. All `Recording`s must be dropped before.
     pub(super) fn finish(self) -> Result<u64, RecordingError> {
         match self.thread.join() {
             Ok(result) => result.map(|()| self.state.written.load(Ordering::Acquire)),
@@ -169,7 +169,7 @@ fn open(path: &Path, append: bool, upstream: &str) -> Result<OpenFile, Recording
 fn reopen(path: &Path, upstream: &str) -> Result<OpenFile, RecordingError> {
     let failed = |source| RecordingError::File { path: path.to_owned(), source };
     if !path.is_file() {
-        let detail = "it is no regular file".to_owned();
+        let detail = "it is not a regular file".to_owned();
         return Err(RecordingError::Content { path: path.to_owned(), detail });
     }
     let before = recording::read(path)?;
@@ -196,7 +196,7 @@ fn reopen(path: &Path, upstream: &str) -> Result<OpenFile, RecordingError> {
     })
 }
 
-/// Writes until nobody can send any more.
+/// Writes until all senders are dropped.
 fn write_all(open: OpenFile, receiver: &Receiver<FinishedExchange>, state: &State) -> Result<(), RecordingError> {
     let OpenFile { path, mut file, mut length, .. } = open;
     let mut masker = Masker::default();
@@ -210,9 +210,9 @@ fn write_all(open: OpenFile, receiver: &Receiver<FinishedExchange>, state: &Stat
                 tracing::error!(
                     error = %source,
                     path = %path.display(),
-                    "RECORDING STOPPED: the file cannot be written. The traffic goes on and is not recorded"
+                    "RECORDING STOPPED: the file cannot be written. The traffic continues and is not recorded"
                 );
-                // Half a line would make the next reader doubt the file.
+                // An incomplete line would make the next reader report a problem.
                 let _is_cut = file.set_len(length);
                 return Err(RecordingError::File { path, source });
             }
@@ -226,7 +226,7 @@ fn write_all(open: OpenFile, receiver: &Receiver<FinishedExchange>, state: &Stat
     Ok(())
 }
 
-/// One write a line, so that a reader never sees a part of one for long.
+/// One write for each line, so that readers rarely see an incomplete one.
 fn write_line(file: &mut File, value: &impl serde::Serialize) -> io::Result<u64> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
@@ -260,7 +260,7 @@ fn request(head: &[u8], body: Captured) -> Request {
     Request { method: method.to_owned(), target: target.to_owned(), headers, body }
 }
 
-/// `None` if its first line is not that of a response.
+/// `None` if its first line is not a status line.
 pub(super) fn response(head: &[u8], body: Captured) -> Option<Response> {
     let status = status(head)?;
     let headers = headers(head);
@@ -284,7 +284,7 @@ fn headers(head: &[u8]) -> Headers {
     headers
 }
 
-/// Bytes as text: UTF-8, else each byte as a character.
+/// Bytes as text: UTF-8, or each byte as a character.
 fn text(bytes: &[u8]) -> String {
     std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect(), str::to_owned)
 }

@@ -1,13 +1,13 @@
-//! Rewrites names and values in a JSON text and leaves every other character as it is: digits, order, white space, repeated names.
-//! Works on truncated and malformed texts, too, and on what JavaScript and Python print: names without quotes, single quotes.
+//! Rewrites names and values in a JSON text without changing other characters: digits, order, white space, repeated names. Also
+//! works on truncated and malformed texts, and on the formats that JavaScript and Python print: names without quotes, single quotes.
 
 use std::fmt;
 
 use crate::encoding::json_literal::{literal_length, read, read_lossy};
 
-/// The nesting limit. What is nested deeper is replaced as a whole.
+/// The nesting limit. Deeper values are replaced as a whole.
 const MAX_DEPTH: usize = 100;
-/// Replaces what is nested too deeply, and text that cannot be read.
+/// Replaces values that are nested too deeply, and unreadable text.
 const HIDDEN: &str = "\"***\"";
 
 /// A step from a container to a value in it.
@@ -31,7 +31,7 @@ pub(crate) fn pointer(base: &str, path: &[Step]) -> String {
     path.iter().fold(base.to_owned(), |pointer, step| format!("{pointer}/{step}"))
 }
 
-/// The name that a path ends with; of an element, its array's.
+/// The last name of a path; for an element, its array's name.
 pub(crate) fn name(path: &[Step]) -> &str {
     let names = path.iter().rev().find_map(|step| match step {
         Step::Name(name) => Some(name.as_str()),
@@ -40,24 +40,24 @@ pub(crate) fn name(path: &[Step]) -> &str {
     names.unwrap_or_default()
 }
 
-/// What stands in a text.
+/// A token of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// The name of a member, as a JSON string.
     Name(&'a str),
-    /// A value that is no container, as it is written.
+    /// A value that is not a container, as written.
     Scalar(&'a str),
-    /// An object or an array, and the text that follows it.
+    /// An object or an array, and the text after it.
     Container(&'a str),
 }
 
-/// Whether a text begins as JSON that has members or strings.
+/// Whether a text starts like JSON with members or strings.
 pub(crate) fn is_json(text: &str) -> bool {
     text.trim_start_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
         .starts_with(['{', '[', '"'])
 }
 
-/// The text with each token replaced for which `change` returns something.
+/// The text with the tokens replaced for which `change` returns a value.
 pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> Option<String>) -> String {
     let mut writer = Rewriter { text, at: 0, written: String::with_capacity(text.len()), path: Vec::new() };
     let mut containers: Vec<Container> = Vec::new();
@@ -105,7 +105,7 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
             }
             _ => {
                 let rest = &text[writer.at..];
-                // Not zero: it begins with none of these.
+                // Not zero, because it starts with none of these.
                 let length = rest
                     .find(|character: char| character.is_whitespace() || "{}[],:\"".contains(character))
                     .unwrap_or(rest.len());
@@ -117,7 +117,7 @@ pub(crate) fn rewrite(text: &str, change: &mut dyn FnMut(&[Step], Token<'_>) -> 
     writer.written
 }
 
-/// The values of a JSON text that are no containers, with their paths.
+/// The values of a JSON text that are not containers, with their paths.
 pub(crate) fn scalars(text: &str) -> Vec<(Vec<Step>, String)> {
     let mut found = Vec::new();
     rewrite(text, &mut |path, token| {
@@ -131,7 +131,7 @@ pub(crate) fn scalars(text: &str) -> Vec<(Vec<Step>, String)> {
 
 struct Container {
     is_object: bool,
-    /// Whether a string that comes next is a name.
+    /// Whether a string that follows is a name.
     is_at_name: bool,
 }
 
@@ -143,7 +143,7 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// A string or a word: the name of a member, or a value.
+    /// A string or a bare word: the name of a member, or a value.
     fn value(
         &mut self,
         end: usize,
@@ -176,7 +176,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// The text of a value: the content of a string, and anything else as it is written.
+/// The text of a value: the content of a string, or the written text of anything else.
 pub(crate) fn value_text(raw: &str) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => read(raw),
@@ -185,7 +185,7 @@ pub(crate) fn value_text(raw: &str) -> Option<String> {
     }
 }
 
-/// Where the first value of a JSON text ends: lines of JSON and log lines have more behind it.
+/// The end of the first value in a JSON text. JSON lines and log lines have more text after it.
 pub(crate) fn first_length(text: &str) -> usize {
     let blank = |character: char| character.is_whitespace() || character == '\u{feff}';
     let start = text.len() - text.trim_start_matches(blank).len();
@@ -193,7 +193,7 @@ pub(crate) fn first_length(text: &str) -> usize {
     start + if value.starts_with('"') { literal_length(value) } else { value_length(value) }
 }
 
-/// The values of a container that are no containers, with their steps, and the steps of those that are.
+/// The values of a container that are not containers, with their steps, and the steps of its containers.
 pub(crate) fn members(container: &str) -> Vec<(Step, Option<String>)> {
     let mut found = Vec::new();
     rewrite(&container[..value_length(container)], &mut |path, token| {
@@ -205,13 +205,13 @@ pub(crate) fn members(container: &str) -> Vec<(Step, Option<String>)> {
         if let [step] = path {
             found.push((step.clone(), value));
         }
-        // What is nested more deeply is not looked at.
+        // Values that are nested more deeply are ignored.
         (matches!(token, Token::Container(_)) && !path.is_empty()).then(String::new)
     });
     found
 }
 
-/// How long the container is that a text begins with.
+/// The length of the container at the beginning of a text.
 fn value_length(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;

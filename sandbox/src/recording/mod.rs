@@ -1,5 +1,5 @@
-//! The form of a recording: JSON lines, a header and then one exchange between merchant and gateway a line. `mask` removes secrets
-//! before anything is written, `json_text` rewrites JSON without changing the rest of its text.
+//! The file format of a recording: JSON lines, with a header and then one exchange per line. `mask` removes
+//! secrets before anything is written; `json_text` rewrites JSON values without changing the rest of the text.
 
 pub(crate) mod json_text;
 pub(crate) mod mask;
@@ -17,7 +17,7 @@ use time::{
     macros::format_description,
 };
 
-/// The version of the form.
+/// The version of the format.
 const VERSION: u32 = 1;
 const MILLISECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
@@ -32,7 +32,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Of a recording of this gateway that starts now.
+    /// For a recording of this gateway that starts now.
     pub(crate) fn now(upstream: &str) -> Self {
         Self {
             kassa_recording: VERSION,
@@ -43,7 +43,7 @@ impl Header {
     }
 }
 
-/// Who sent the request of an exchange.
+/// The sender of an exchange's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Direction {
@@ -53,7 +53,7 @@ pub(crate) enum Direction {
     Callback,
 }
 
-/// A request, and the response to it if there was one.
+/// A request and its response, if any.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Exchange {
     pub(crate) exchange: u64,
@@ -63,10 +63,10 @@ pub(crate) struct Exchange {
     pub(crate) ended_at: String,
     pub(crate) request: Request,
     pub(crate) response: Option<Response>,
-    /// How the exchange ended, if not as it should.
+    /// The problem with which the exchange ended, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
-    /// JSON pointers to what is masked.
+    /// JSON pointers to the masked values.
     #[serde(default)]
     pub(crate) masked: Vec<String>,
 }
@@ -95,20 +95,20 @@ pub(crate) struct Response {
     pub(crate) body: Option<Body>,
 }
 
-/// A body without transfer and content encodings: a text, or base64 of what is no UTF-8.
+/// A body without transfer and content encodings: a text, or base64 if it is not UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base64: Option<String>,
-    /// The length of the whole body on the wire, if only a part of it is stored.
+    /// The length of the whole body on the wire, if only part of it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) truncated: Option<u64>,
 }
 
 impl Body {
-    /// Of bytes, `None` if there are none. Of a truncated text, a character that was cut through is dropped.
+    /// From bytes; `None` if there are none. In a truncated text, an incomplete last character is dropped.
     pub(crate) fn of(bytes: Vec<u8>, truncated: Option<u64>) -> Option<Self> {
         if bytes.is_empty() && truncated.is_none() {
             return None;
@@ -127,7 +127,7 @@ impl Body {
         })
     }
 
-    /// The stored bytes; of base64 that cannot be read, none.
+    /// The stored bytes; empty if the base64 is invalid.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match (&self.text, &self.base64) {
             (Some(text), _) => text.clone().into_bytes(),
@@ -142,24 +142,24 @@ pub(crate) fn header<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-/// A time as it is written, in UTC with milliseconds.
+/// A time in its written form, in UTC with milliseconds.
 pub(crate) fn written_time(time: OffsetDateTime) -> String {
     time.to_offset(UtcOffset::UTC).format(MILLISECONDS).unwrap_or_default()
 }
 
-/// A written time in milliseconds since 1970.
+/// Parses a written time, in milliseconds since 1970.
 pub(crate) fn time_ms(text: &str) -> Option<i64> {
     let time = OffsetDateTime::parse(text, &Rfc3339).ok()?;
     i64::try_from(time.unix_timestamp_nanos() / 1_000_000).ok()
 }
 
-/// A recording that was read.
+/// A parsed recording.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) header: Header,
     /// In the order of their start.
     pub(crate) exchanges: Vec<Exchange>,
-    /// The lines that cannot be read, by their number, and why.
+    /// The unreadable lines by number, and why.
     pub(crate) unreadable: Vec<(usize, String)>,
 }
 
@@ -181,7 +181,7 @@ pub enum RecordingError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is no recording, or one that does not fit.
+    /// The file is not a recording, or not a matching one.
     #[error("cannot use the recording {}: {detail}", path.display())]
     Content {
         /// The file.
@@ -191,16 +191,16 @@ pub enum RecordingError {
     },
 }
 
-/// The greatest number of an exchange or a connection. Greater ones are not exact in every reader of JSON.
+/// The maximum number of an exchange or a connection. Greater ones are not exact in every JSON reader.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// Reads a recording. A line that cannot be read is reported and left out; without a header there is no recording.
+/// Reads a recording. An unreadable line is reported and skipped; without a header it is not a recording.
 pub(crate) fn read(path: &Path) -> Result<Recording, RecordingError> {
     let bytes = fs::read(path).map_err(|source| RecordingError::File { path: path.to_owned(), source })?;
     parse(&bytes).map_err(|detail| RecordingError::Content { path: path.to_owned(), detail })
 }
 
-/// The same of a file's bytes.
+/// Reads the bytes of a file.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Recording, String> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -228,7 +228,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Recording, String> {
 fn checked(exchange: Exchange) -> Result<Exchange, String> {
     for (name, time) in [("started_at", &exchange.started_at), ("ended_at", &exchange.ended_at)] {
         if time_ms(time).is_none() {
-            return Err(format!("{name} is no time: {time:?}"));
+            return Err(format!("{name} is not a time: {time:?}"));
         }
     }
     for (name, number) in [("exchange", exchange.exchange), ("connection", exchange.connection)] {

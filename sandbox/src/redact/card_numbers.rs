@@ -1,11 +1,11 @@
-//! Masks card numbers in texts and bodies: digits with an issuer's prefix, one of the lengths that this issuer uses, and the right
-//! check digit (Luhn). By length and check digit alone, one in ten order numbers, barcodes and accounts would be masked. A mask is the
-//! only form in which card and phone numbers are stored.
+//! Masks card numbers in texts and bodies: digits with an issuer's prefix, a length that this
+//! issuer uses, and a valid check digit (Luhn). By length and check digit alone, one in ten order
+//! numbers, barcodes and accounts would be masked. Card and phone numbers are only stored masked.
 
 use std::ops::RangeInclusive;
 
-/// The digits of the shortest card number. Thirteen are a barcode of goods (EAN-13) or a time in milliseconds: Visa allows
-/// as few, and issues no such cards any more.
+/// The minimum number of digits. Thirteen digits are a barcode (EAN-13) or a
+/// time in milliseconds: Visa allows 13, and issues no such cards any more.
 const SHORTEST: usize = 14;
 
 const ONLY_16: &[usize] = &[16];
@@ -13,8 +13,7 @@ const FROM_16_TO_19: &[usize] = &[16, 17, 18, 19];
 const DINERS: &[usize] = &[14, 16, 17, 18, 19];
 const MAESTRO: &[usize] = &[14, 15, 16, 17, 18, 19];
 
-/// The issuers by the first four digits of their numbers, and how many digits these have. The first range counts that a
-/// number is in.
+/// The issuers by the first four digits of their numbers, and the lengths of their numbers. The first matching range counts.
 const ISSUERS: [(RangeInclusive<u32>, &[usize]); 30] = [
     // Mir and Mastercard.
     (2200..=2204, FROM_16_TO_19),
@@ -43,7 +42,7 @@ const ISSUERS: [(RangeInclusive<u32>, &[usize]); 30] = [
     // UnionPay.
     (6200..=6299, FROM_16_TO_19),
     (8100..=8171, FROM_16_TO_19),
-    // Discover, RuPay and the rest of Maestro. A time in .NET's ticks has 18 digits.
+    // Discover, RuPay and the rest of Maestro. A .NET time in ticks has 18 digits.
     (6000..=6999, &[16, 19]),
     // Uzcard.
     (8600..=8600, ONLY_16),
@@ -56,14 +55,14 @@ const ISSUERS: [(RangeInclusive<u32>, &[usize]); 30] = [
     (9860..=9860, ONLY_16),
 ];
 
-/// The text with everything in it masked that looks like a card number, in one piece or in the groups that stand on cards.
+/// The text with everything masked that looks like a card number, in one piece or in the groups of a printed card.
 pub(crate) fn without_card_numbers(text: &str) -> String {
     replace_card_numbers(text, mask_card)
 }
 
-/// As `without_card_numbers`, with another mask of their digits.
+/// Like `without_card_numbers`, with another mask.
 pub(crate) fn replace_card_numbers(text: &str, mask: impl Fn(&str) -> String) -> String {
-    // Most texts have fewer digits in all.
+    // Most texts have fewer digits.
     if text.bytes().filter(u8::is_ascii_digit).count() < SHORTEST {
         return text.to_owned();
     }
@@ -91,16 +90,16 @@ fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// The separators within a card number: typed, sent in a form, or in an address.
+/// The separators in a card number: typed, in a form, or in a URL.
 const SEPARATORS: [&str; 5] = [" ", "-", "+", "%20", "\u{a0}"];
 const MOST_GROUPS: usize = 5;
 
-/// The card number in groups that a text begins with: how long it is there, and its digits.
+/// The card number, possibly in groups, at the beginning of a text: its length there, and its digits.
 fn grouped_card(text: &str, before: Option<char>) -> Option<(usize, String)> {
     let mut end = leading_digits(text);
     let separator = *SEPARATORS.iter().find(|separator| text[end..].starts_with(**separator))?;
     if separator == "-" && before.is_some_and(char::is_alphanumeric) {
-        // The inside of a UUID.
+        // Part of a UUID.
         return None;
     }
     let mut groups = vec![&text[..end]];
@@ -114,7 +113,7 @@ fn grouped_card(text: &str, before: Option<char>) -> Option<(usize, String)> {
         groups.push(&rest[..length]);
         ends.push(end);
     }
-    // What follows the number may be digits, too: its security code, or a date.
+    // Digits may follow the number: its security code, or a date.
     (2..=groups.len()).rev().find_map(|count| {
         let card = groups[..count].concat();
         (stand_on_cards(&groups[..count]) && may_be_card(&card)).then(|| (ends[count - 1], card))
@@ -126,7 +125,7 @@ fn stand_on_cards(groups: &[&str]) -> bool {
     matches!(lengths.as_slice(), [4, 4, 4, 1..=4] | [4, 4, 4, 4, 1..=4] | [4, 6, 4 | 5] | [6, 13])
 }
 
-/// Whether it begins as cards of an issuer do, has as many digits, and the right check digit.
+/// Whether it has an issuer's prefix, a length of that issuer, and a valid check digit.
 fn may_be_card(digits: &str) -> bool {
     let first = digits.get(..4).and_then(|first| first.parse::<u32>().ok());
     let issuer = first.and_then(|first| ISSUERS.iter().find(|(range, _)| range.contains(&first)));
@@ -134,9 +133,8 @@ fn may_be_card(digits: &str) -> bool {
     is_issued && has_check_digit(digits) && !begins_with_time(digits)
 }
 
-/// Order numbers are often made of a time: `261126140506` or `26112026140506`, with a few digits behind it. They stand in
-/// the ranges of Mastercard (2221 to 2720) and Diners Club, where three cards in a thousand begin like a time. In Mir's range
-/// many more do, so it is left out.
+/// Order numbers often contain a time: `261126140506` or `26112026140506`, followed by a few digits. They are in the ranges of Mastercard
+/// (2221 to 2720) and Diners Club, where three cards in a thousand start like a time. In Mir's range many more do, so it is not excepted.
 fn begins_with_time(digits: &str) -> bool {
     let two = |at: usize| digits.get(at..at + 2).and_then(|two| two.parse::<u8>().ok()).unwrap_or(u8::MAX);
     let is_clock = |at: usize| two(at) < 24 && two(at + 2) < 60 && two(at + 4) < 60;
@@ -164,7 +162,7 @@ fn has_check_digit(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// A card number's first six and last four digits. No card is so short that the two overlap.
+/// A card number's first six and last four digits. The two never overlap.
 pub(crate) fn mask_card(pan: &str) -> String {
     keep(pan, 6, 4)
 }

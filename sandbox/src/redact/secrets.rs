@@ -1,5 +1,5 @@
-//! Redaction of texts of any shape: card numbers, and members that hold card data or a password, are masked in JSON, forms and
-//! queries, also nested or truncated ones.
+//! Redaction of texts of any form: masks card numbers, and members with card data
+//! or a password, in JSON, forms and queries, including nested or truncated ones.
 
 use url::form_urlencoded;
 
@@ -10,11 +10,11 @@ use crate::{
 
 /// Replaces a value that is not stored.
 const HIDDEN: &str = "***";
-/// The nesting limit of texts within texts. Anything deeper is not stored at all.
+/// The nesting limit of texts within texts. Deeper texts are not stored.
 const MAX_NESTING: u32 = 8;
 /// Names of secrets by one of their words.
 const WORDS: [&str; 7] = ["pan", "pin", "pincode", "csc", "cvn", "exp", "password"];
-/// Names of secrets by how one of their words begins.
+/// Names of secrets by the beginning of one of their words.
 const BEGINNINGS: [&str; 5] = ["card", "cvc", "cvv", "otp", "expiry"];
 /// The separators of pairs in forms, queries and lines.
 const BETWEEN_PAIRS: [char; 6] = ['&', ';', '?', '#', '\n', '\r'];
@@ -25,7 +25,7 @@ pub(crate) fn without_secrets(text: &str) -> String {
     without_card_numbers(&without_secret_members(text))
 }
 
-/// The text without the values of secret names alone.
+/// The text without the values of secret names only.
 pub(crate) fn without_secret_members(text: &str) -> String {
     in_text(text, MAX_NESTING)
 }
@@ -39,7 +39,7 @@ fn is_json(text: &str) -> bool {
         .starts_with(['{', '[', '"'])
 }
 
-/// Goes from string to string: one before a colon is a name, any other may be a text with secrets of its own.
+/// Handles each string: one before a colon is a name; any other may be a text with secrets of its own.
 fn in_json(text: &str, nesting: u32) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
@@ -73,7 +73,7 @@ fn in_literal(literal: &str, nesting: u32) -> String {
     }
 }
 
-/// How long the JSON value is that a text begins with.
+/// The length of the JSON value at the beginning of a text.
 fn value_length(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -127,7 +127,7 @@ fn in_pair(pair: &str, nesting: u32) -> String {
     format!("{name}{masked}")
 }
 
-/// Text as it was before a form or a query encoded it.
+/// Text before it was encoded in a form or a query.
 fn decoded(text: &str) -> String {
     let spaced = text.replace('+', " ");
     percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -139,7 +139,7 @@ fn is_secret(name: &str) -> bool {
         .any(|word| WORDS.contains(&word.as_str()) || BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
 }
 
-/// The words of a name, in small letters: `cardNumber`, `card_number` and `payment[card-number]` have two of the same.
+/// The words of a name, in lower case: `cardNumber`, `card_number` and `payment[card-number]` share two.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -1,4 +1,4 @@
-//! Redaction of the request log: requests and responses for people to read, without card data, passwords and phones.
+//! Redaction of the request log: requests and responses for people, without card data, passwords and phones.
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ const MAX_HEADER: usize = 300;
 /// Replaces a value that is not stored.
 const HIDDEN: &str = "\"***\"";
 const NOT_STORED: &str = "\"(not kept)\"";
-/// Allow list of headers that are stored; never one with credentials.
+/// Allow list of stored headers; never one with credentials.
 const HEADERS: [HeaderName; 8] = [
     header::ALLOW,
     header::CONTENT_TYPE,
@@ -28,19 +28,19 @@ const HEADERS: [HeaderName; 8] = [
     header::WWW_AUTHENTICATE,
 ];
 
-/// A request as it is stored.
+/// A request in its stored form.
 #[derive(Default)]
 pub(crate) struct Request {
     pub(crate) head: String,
     pub(crate) body: Option<String>,
     /// Whether the body has a field for card data.
     pub(crate) has_card_data: bool,
-    /// The card number in it, to be found again in the response.
+    /// Its card number, to be found again in the response.
     pan: Option<String>,
 }
 
 impl Request {
-    /// Of a request whose body is not known yet, or never will be.
+    /// For a request whose body is not known yet, or never will be.
     pub(crate) fn head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Self {
         let mut head = format!("{method} {}", uri.path());
         if let Some(query) = uri.query() {
@@ -73,27 +73,27 @@ impl Request {
         self
     }
 
-    /// The same with everything in it masked that looks like a card number, wherever it stands.
+    /// The same with everything masked that looks like a card number.
     pub(crate) fn without_card_numbers(self) -> Self {
         let (head, body) = (without_card_numbers(&self.head), self.body.as_deref().map(without_card_numbers));
         Self { head, body, ..self }
     }
 
-    /// A response to it, as it is stored.
+    /// A response in its stored form.
     pub(crate) fn response(&self, body: &str) -> String {
         cut(&without_card_numbers(&self.without_pan(body)))
     }
 
     fn without_pan(&self, text: &str) -> String {
         match self.pan.as_deref() {
-            // Shorter ones are no card numbers, and would match parts of other numbers.
+            // Shorter ones are not card numbers, and would match parts of other numbers.
             Some(pan) if pan.len() >= 12 => text.replace(pan, &card_numbers::mask_card(pan)),
             _ => text.to_owned(),
         }
     }
 }
 
-/// Headers of interest, a line each.
+/// Stored headers, one per line.
 pub(crate) fn shown_headers(headers: &HeaderMap) -> String {
     let lines = HEADERS.iter().filter_map(|name| {
         let value = String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned();
@@ -103,7 +103,7 @@ pub(crate) fn shown_headers(headers: &HeaderMap) -> String {
     lines.collect()
 }
 
-/// A text cut to the stored length, with a note if something is missing.
+/// A text truncated to the stored length, with a note.
 pub(crate) fn cut(text: &str) -> String {
     if text.len() <= MAX_BODY {
         return text.to_owned();
@@ -112,12 +112,12 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{}… ({} bytes in all)", &text[..end], text.len())
 }
 
-/// A member's name as it is stored. A client may have sent a card number in its place.
+/// A member's name in its stored form. A client may have sent a card number as a name.
 fn shown_name(name: &str) -> String {
     json(&without_card_numbers(name))
 }
 
-/// A value as it is stored. Allow list: fields that the interface does not name lose their values.
+/// A value in its stored form. Allow list: fields that the interface does not define lose their values.
 fn shown(name: &str, value: &str) -> String {
     let is_scalar = !value.starts_with(['{', '[']);
     match name {
@@ -125,22 +125,21 @@ fn shown(name: &str, value: &str) -> String {
         "phone" | "user" => masked(value, card_numbers::mask_phone, 9),
         "cvc" | "otp" | "pinCode" | "expiryMonth" | "expiryYear" => HIDDEN.to_owned(),
         "description" | "comment" | "serviceName" | "name" | "email" | "requisite" | "account" if is_scalar => {
-            // Read first: in the JSON text a digit may stand as an escape.
+            // Parsed first, because a digit may be escaped in the JSON text.
             serde_json::from_str::<String>(value).map_or(HIDDEN.to_owned(), |text| json(&without_card_numbers(&text)))
         }
         "returnUrl" | "callbackUrl" | "returnURL" | "callbackURL" | "callback_url" if is_scalar => {
             shown_text(value, without_secret_members)
         }
         "currency" | "language" | "ip" | "provider" if is_scalar => shown_text(value, without_card_numbers),
-        // A number of the order's own stays what it is, whatever it looks like.
+        // The order's own number stays, whatever its form.
         "orderNumber" | "transaction_id" | "paymentId" | "quid" if is_scalar => shown_text(value, str::to_owned),
         "amount" | "sum" if is_scalar => value.to_owned(),
         _ => NOT_STORED.to_owned(),
     }
 }
 
-/// A text after a change; digit for digit where it is a number. Written anew, so that no digit stands there as an
-/// escape.
+/// A text after a change. Numbers keep their digits. Serialized again, so that no digit is escaped.
 fn shown_text(value: &str, change: fn(&str) -> String) -> String {
     serde_json::from_str::<String>(value).map_or(value.to_owned(), |text| json(&change(&text)))
 }

@@ -1,4 +1,4 @@
-//! Which recorded payment plays for a new one: the one that is most like it, and another one where its client goes on otherwise.
+//! Selects the recorded payment for a new one: the most similar one, and another one if its client continues differently.
 
 use std::{cmp::Reverse, collections::HashMap, time::Instant};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Player {
-    /// Begins to play the recorded payment that fits a request best.
+    /// Starts replaying the recorded payment that fits a request best.
     pub(super) fn begin(&mut self, request: &NewRequest<'_>, fields: &[Field], numbers: &[String]) -> Option<usize> {
         let masked = values::of_request(request.target, &self.masker.text(request.body));
         let mut candidates = Vec::new();
@@ -35,7 +35,7 @@ impl Player {
         let best = candidates.iter().map(|(score, ..)| *score).max()?;
         candidates.retain(|(score, ..)| *score == best);
         let payments = &self.script.payments;
-        // A client that stopped early left a payment that another one goes on with.
+        // If a recorded client stopped early, its payment may be the beginning of another one, which is preferred.
         let is_whole =
             |index: usize| !candidates.iter().any(|(_, other, ..)| payments[index].is_beginning_of(&payments[*other]));
         let rank = |(_, index, ..): &&(u32, usize, usize, bool)| (!is_whole(*index), self.plays[*index], *index);
@@ -47,7 +47,7 @@ impl Player {
         let session = self.sessions.len();
         substitution.add_request(&payment.events[first].fields, fields);
         for number in &payment.generated {
-            // A client that repeats the recorded run names the recorded number.
+            // A client that repeats the recorded run uses the recorded number.
             let new = if numbers.contains(number) { number.clone() } else { alike(number, &mut self.random) };
             substitution.add_number(number, &new);
             self.by_number.insert(new, session);
@@ -71,7 +71,7 @@ impl Player {
         Some(session)
     }
 
-    /// Goes over to a recorded payment that answered alike so far, and has this request. Returns whether there is one.
+    /// Switches to a recorded payment that answered alike so far, and has this request. Returns whether there is one.
     pub(super) fn go_over(&mut self, session: usize, key: &str) -> bool {
         let live = &self.sessions[session];
         let Some(first) = &live.first else { return false };
@@ -103,7 +103,7 @@ impl Player {
             live.substitution.add_request(&payment.events[*event].fields, &played.1);
             played.0 = *event;
         }
-        // The client has numbers for those of the payment before: they stand for those in the same places.
+        // The client has new numbers for the old payment's: they replace the numbers in the same places.
         for (before, now) in numbers {
             if let Some(new) = live.substitution.new_number(&before).map(str::to_owned) {
                 live.substitution.add_number(&now, &new);
@@ -133,7 +133,7 @@ impl Player {
     }
 }
 
-/// The events of a payment that answer as those of another one did which were played; `None` if one is missing.
+/// The events of a payment that answer like those of another one that were replayed; `None` if one is missing.
 fn same_events(old: &RecordedPayment, payment: &RecordedPayment, played: &[(usize, Vec<Field>)]) -> Option<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     for (event, _) in played {
@@ -144,10 +144,10 @@ fn same_events(old: &RecordedPayment, payment: &RecordedPayment, played: &[(usiz
             (event.kind, &event.key, &event.answer) == (before.kind, &before.key, &before.answer)
                 && (is_query || !found.contains(&index))
         })?;
-        // An action comes after those that were played before it.
+        // An action must follow the actions that were replayed before it.
         let is_late =
             is_query || found.iter().all(|other| payment.events[*other].kind == EventKind::Query || *other < same);
-        // An action in between that answered otherwise is one that this payment has not had.
+        // An action in between with another answer did not happen in this payment.
         let others = payment.events[..same].iter().enumerate();
         let mut skipped = others.filter(|(index, event)| event.kind == EventKind::Action && !found.contains(index));
         if !is_late || skipped.next().is_some() {
@@ -158,13 +158,13 @@ fn same_events(old: &RecordedPayment, payment: &RecordedPayment, played: &[(usiz
     Some(found)
 }
 
-/// How much later a payment is played than it was recorded, in milliseconds.
+/// The time between the recording of a payment and its replay, in milliseconds.
 fn later_ms(began: i64) -> i64 {
     let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
     i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(began / 1000)
 }
 
-/// How much a recorded request is like a new one, whose secrets are masked likewise.
+/// The similarity of a recorded request to a new one, whose secrets are masked in the same way.
 fn likeness(event: &Event, new: &[Field], is_authorized: bool) -> u32 {
     let was_authorized = header(&event.exchange.request.headers, "authorization").is_some();
     let mut likeness = if was_authorized == is_authorized { 16 } else { 0 };

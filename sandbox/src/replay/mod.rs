@@ -43,17 +43,17 @@ const NOT_RECORDED: HeaderValue = HeaderValue::from_static("not-recorded");
 /// Paths of the sandbox's own tools: never recorded, and not worth a mark.
 const OWN_PATHS: [&str; 4] = ["/admin/", "/dashboard", "/control", "/assets/"];
 
-/// How fast recorded time passes.
+/// The speed of recorded time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times as fast as it was recorded.
+    /// A factor of the recorded speed.
     Times(f64),
-    /// Each status query returns the next recorded answer, and callbacks follow at once.
+    /// Each status query returns the next recorded answer, and callbacks are sent at once.
     Max,
 }
 
 impl Speed {
-    /// Recorded microseconds as they pass now.
+    /// The time that recorded microseconds take now.
     fn real(self, recorded: i64) -> Duration {
         let recorded = u64::try_from(recorded).unwrap_or_default();
         match self {
@@ -79,32 +79,32 @@ impl FromStr for Speed {
 /// The settings of a replay.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
-    /// The recording.
+    /// The file of the recording.
     pub file: PathBuf,
-    /// How fast recorded time passes. Default: as it was recorded.
+    /// The speed of recorded time. Default: as recorded.
     pub speed: Speed,
     /// The merchant's base URL, to which recorded callbacks are sent. Default: the callback URL of each new request.
     pub callbacks: Option<String>,
 }
 
 impl ReplayOptions {
-    /// Plays a recording as fast as it was recorded.
+    /// Replays a recording at its recorded speed.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self { file: file.into(), speed: Speed::Times(1.0), callbacks: None }
     }
 }
 
-/// What a replay did so far.
+/// The result of a replay so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// How many requests were answered from the recording.
+    /// The number of requests answered from the recording.
     pub answered: u64,
-    /// The requests that were not recorded, by method and path, and how often they came.
+    /// The requests that were not recorded, by method and path, with their counts.
     pub not_recorded: BTreeMap<String, u64>,
-    /// How many callbacks were sent.
+    /// The number of callbacks sent.
     pub callbacks: u64,
-    /// The lines of the file that cannot be read, by number, and why.
+    /// The unreadable lines of the file, by number, and why.
     pub unreadable: Vec<(usize, String)>,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// A replay that runs in a sandbox.
+/// A running replay.
 pub(crate) struct Replayer {
     player: Mutex<Player>,
     callbacks: Option<String>,
@@ -135,7 +135,7 @@ pub(crate) struct Replayer {
 }
 
 impl Replayer {
-    /// Reads the recording. `url` is where the sandbox is reached.
+    /// Reads the recording. `url` is the sandbox's address.
     pub(crate) fn new(options: ReplayOptions, url: &str, client: Client) -> Result<Self, RecordingError> {
         let mut recording = recording::read(&options.file)?;
         let unreadable = std::mem::take(&mut recording.unreadable);
@@ -153,7 +153,7 @@ impl Replayer {
         Ok(Self { player: Mutex::new(player), callbacks, client, sent: AtomicU64::new(0), unreadable })
     }
 
-    /// What was done so far.
+    /// The result so far.
     pub(crate) fn report(&self) -> ReplayReport {
         let player = self.locked();
         ReplayReport {
@@ -168,7 +168,7 @@ impl Replayer {
         self.player.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends callbacks one after the other.
+    /// Sends callbacks in sequence.
     async fn send_callbacks(self: Arc<Self>, callbacks: Vec<(Duration, CallbackId)>) {
         for (pause, id) in callbacks {
             sleep(pause).await;
@@ -201,7 +201,7 @@ impl Replayer {
     }
 }
 
-/// Plays each request of a recording again, as it was recorded and with another number: how many were answered.
+/// Replays each request of a recording twice, as recorded and with another number; returns how many were answered.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn played_again(recording: recording::Recording) -> u64 {
     let requests: Vec<recording::Request> =
@@ -221,7 +221,7 @@ pub(crate) fn played_again(recording: recording::Recording) -> u64 {
     player.answered
 }
 
-/// Middleware: answers from the recording what was recorded.
+/// Middleware: answers recorded requests from the recording.
 pub(crate) async fn intercept(
     State(replayer): State<Arc<Replayer>>,
     ConnectInfo(connection): ConnectInfo<ConnectionHandle>,

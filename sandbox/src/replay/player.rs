@@ -1,4 +1,4 @@
-//! Plays a script: finds the recorded exchange for a request, and moves each payment along its own timeline, never backwards.
+//! Replays a script: finds the recorded exchange for a request, and advances each payment along its own timeline, never backwards.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -29,15 +29,15 @@ pub(super) struct Played {
     pub(super) headers: Vec<(String, String)>,
     /// `None` if the recorded connection ended without a response.
     pub(super) body: Option<Vec<u8>>,
-    /// The length that was announced, if the recorded response was cut before it.
+    /// The declared length, if the recorded response was truncated.
     pub(super) cut_before: Option<usize>,
     pub(super) is_reset: bool,
     pub(super) after: Duration,
-    /// The callbacks that follow, and the pause before each.
+    /// The callbacks that follow, with the pause before each.
     pub(super) callbacks: Vec<(Duration, CallbackId)>,
 }
 
-/// A recorded callback for a payment that is played.
+/// A recorded callback for a replayed payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CallbackId {
     session: usize,
@@ -51,42 +51,42 @@ pub(super) struct PlayedCallback {
     pub(super) target: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// The address that the new request named.
+    /// The URL in the new request.
     pub(super) address: Option<String>,
-    /// Names of signatures, which cannot be made new.
+    /// Names of signatures, which cannot be renewed.
     pub(super) signatures: Vec<String>,
 }
 
-/// The greatest length of a response that is announced and not sent.
+/// The maximum declared length of a response that is not sent in full.
 const MAX_ANNOUNCED: usize = 16 * 1024 * 1024;
 
-/// A new payment that a recorded one is played for.
+/// A new payment, replayed from a recorded one.
 pub(super) struct Session {
     pub(super) payment: usize,
     pub(super) substitution: Substitution,
-    /// The time in the recording that was reached, in microseconds since 1970.
+    /// The position in the recording, in microseconds since 1970.
     pub(super) position: i64,
-    /// When the last action was played, and its time in the recording.
+    /// The time of the last replayed action, and its position in the recording.
     pub(super) anchor: (Instant, i64),
-    /// How often each action was played.
+    /// The number of replays of each action.
     pub(super) done: HashMap<String, usize>,
-    /// The requests that were answered, with their events.
+    /// The answered requests, with their events.
     pub(super) played: Vec<(usize, Vec<Field>)>,
     pub(super) sent: Vec<bool>,
-    /// How many callbacks were sent.
+    /// The number of callbacks sent.
     pub(super) delivered: usize,
     pub(super) was_callback_accepted: bool,
-    /// The first request as a recording has it; `None` if it names a recorded number, and so its payment.
+    /// The first request as recorded; `None` if it has a recorded number, and so selects its payment.
     pub(super) first: Option<FirstRequest>,
 }
 
-/// The request that a payment begins with.
+/// The first request of a payment.
 pub(super) struct FirstRequest {
     pub(super) fields: Vec<Field>,
     pub(super) is_authorized: bool,
 }
 
-/// All payments that are played.
+/// All replayed payments.
 pub(super) struct Player {
     pub(super) script: Script,
     pub(super) speed: Speed,
@@ -229,11 +229,11 @@ impl Player {
         played
     }
 
-    /// The callbacks that come between an event that was played and the next request of the recording.
+    /// The callbacks between a replayed event and the next request of the recording.
     fn callbacks_after(&mut self, session: usize, index: usize) -> Vec<(Duration, CallbackId)> {
         let live = &mut self.sessions[session];
         let payment = &self.script.payments[live.payment];
-        // By their distance from an action they do not wait for queries, which a client may send at other times.
+        // Timed from an action, they do not wait for queries, which a client may send at other times.
         let is_end = |event: &Event| match (self.speed, event.kind) {
             (_, EventKind::Callback { .. }) => false,
             (Speed::Max, _) => event.at > live.position,
@@ -256,8 +256,8 @@ impl Player {
         callbacks
     }
 
-    /// A callback as it is to be sent; `None` if it repeats one that this merchant has accepted, or is of a recorded payment that is
-    /// not played any more.
+    /// A callback to send; `None` if it repeats one that this merchant has
+    /// accepted, or belongs to a recorded payment that is no longer replayed.
     pub(super) fn callback(&mut self, id: CallbackId) -> Option<PlayedCallback> {
         let live = self.sessions.get_mut(id.session).filter(|live| live.payment == id.payment)?;
         let event = &self.script.payments[live.payment].events[id.event];
@@ -280,7 +280,7 @@ impl Player {
         })
     }
 
-    /// How the merchant answered a callback.
+    /// The merchant's answer to a callback.
     pub(super) fn set_callback_accepted(&mut self, id: CallbackId, is_accepted: bool) {
         self.sessions[id.session].was_callback_accepted = is_accepted;
     }
@@ -291,8 +291,8 @@ impl Player {
     }
 }
 
-/// The time of the first action that was not played: what was recorded later cannot have happened yet. A repeated creation is no
-/// such action.
+/// The time of the first action that was not replayed: later events cannot
+/// have happened yet. A repeated creation does not count as such an action.
 fn gate(payment: &RecordedPayment, done: &HashMap<String, usize>) -> i64 {
     let creation = payment.events.first().map(|event| event.key.as_str());
     let mut seen: HashMap<&str, usize> = HashMap::new();
@@ -307,7 +307,7 @@ fn gate(payment: &RecordedPayment, done: &HashMap<String, usize>) -> i64 {
     i64::MAX
 }
 
-/// Headers that are not of the recorded connection, and have a value.
+/// Headers that do not belong to the recorded connection, and have a value.
 fn headers(recorded: &recording::Headers, substitution: &Substitution) -> Vec<(String, String)> {
     const OF_CONNECTION: [&str; 14] = [
         "connection",

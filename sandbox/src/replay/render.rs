@@ -1,5 +1,5 @@
-//! A recorded message for a new payment: numbers, amounts, phones, times and addresses of the new one stand where the recorded ones
-//! stood. The rest of the text is unchanged.
+//! Renders a recorded message for a new payment: numbers, amounts, phones, times
+//! and addresses are replaced by the new ones. The rest of the text is unchanged.
 
 use std::collections::HashMap;
 
@@ -21,30 +21,30 @@ use crate::{
     replay::values::{Field, plain_name},
 };
 
-/// The shortest value that is replaced under another name.
+/// The minimum length of a value that is replaced under another name.
 const SHORTEST_DISTINCT: usize = 4;
 /// Names of amounts.
 const AMOUNTS: [&str; 6] = ["amount", "sum", "total", "price", "value", "paymentamount"];
 const LOCAL: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
 const LOCAL_BLANK: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
 
-/// What stands for what.
+/// The replacements of recorded values by new ones.
 #[derive(Debug, Default)]
 pub(super) struct Substitution {
-    /// Recorded and new numbers, the longest first.
+    /// Recorded and new numbers, longest first.
     numbers: Vec<(String, String)>,
     /// Recorded and new values of requests, by name.
     fields: Vec<(String, String, String)>,
-    /// The recorded gateway's addresses, and this one's.
+    /// The addresses of the recorded gateway and of this one.
     addresses: Vec<(String, String)>,
-    /// How much later the new payment is, in milliseconds.
+    /// The time between recording and replay, in milliseconds.
     later_ms: i64,
 }
 
 impl Substitution {
-    /// Of a recorded gateway's address by this one's, and of times by later ones.
+    /// Replacements of the recorded gateway's address, and of times.
     pub(super) fn new(upstream: &str, own: &str, later_ms: i64) -> Self {
-        // Pages may stand beside the path that requests begin with.
+        // Pages may be outside the path of requests.
         let origin = Url::parse(upstream).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let addresses = [upstream.to_owned(), origin].into_iter().filter(|address| !address.is_empty());
         Self { addresses: addresses.map(|address| (address, own.to_owned())).collect(), later_ms, ..Self::default() }
@@ -58,22 +58,22 @@ impl Substitution {
         self.numbers.sort_by_key(|(known, _)| std::cmp::Reverse(known.len()));
     }
 
-    /// The new number that stands for a recorded one.
+    /// The new number for a recorded one.
     pub(super) fn new_number(&self, recorded: &str) -> Option<&str> {
         self.numbers.iter().find(|(known, _)| known == recorded).map(|(_, new)| new.as_str())
     }
 
-    /// Changes how much later times are.
+    /// Changes the difference of times.
     pub(super) fn set_later(&mut self, later_ms: i64) {
         self.later_ms = later_ms;
     }
 
-    /// Learns from a request that takes the part of a recorded one.
+    /// Learns from a request that matches a recorded one.
     pub(super) fn add_request(&mut self, recorded: &[Field], new: &[Field]) {
         let new: HashMap<&str, &str> = new.iter().map(|field| (field.place.as_str(), field.value.as_str())).collect();
         for field in recorded {
             let Some(value) = new.get(field.place.as_str()) else { continue };
-            // A secret is nowhere in a response; of a card only the last digits are.
+            // A secret is never in a response; only the last digits of a card are.
             let value = match field.value.strip_prefix(HIDDEN) {
                 Some("") => continue,
                 Some(_) => format!("{HIDDEN}{}", last_four(value)),
@@ -87,12 +87,12 @@ impl Substitution {
         }
     }
 
-    /// The value that a new request has under a name.
+    /// The value of a name in a new request.
     pub(super) fn new_value(&self, name: &str) -> Option<&str> {
         self.fields.iter().rev().find(|(known, ..)| known == name).map(|(_, _, new)| new.as_str())
     }
 
-    /// A body of any form.
+    /// Renders a body of any form.
     pub(super) fn body(&self, text: &str) -> String {
         if !is_json(text) {
             return self.text(text);
@@ -108,7 +108,7 @@ impl Substitution {
         })
     }
 
-    /// A value by its name.
+    /// Renders a value by its name.
     fn value(&self, name: &str, value: &str) -> String {
         let same = |field: &&(String, String, String)| field.0 == name && field.1 == value;
         if let Some((_, _, new)) = self.fields.iter().rev().find(same) {
@@ -126,7 +126,7 @@ impl Substitution {
         }
     }
 
-    /// An amount under another name, in som or in tyiyn.
+    /// Renders an amount under another name, in som or in tyiyn.
     fn amount(&self, value: &str) -> Option<String> {
         let amount: Decimal = value.parse().ok()?;
         let hundred = Decimal::from(100);
@@ -143,12 +143,12 @@ impl Substitution {
         })
     }
 
-    /// A time, as much later as the payment is.
+    /// Renders a time, shifted like the payment.
     fn moment(&self, name: &str, value: &str) -> Option<String> {
         let later = Duration::milliseconds(self.later_ms);
         if let Ok(time) = OffsetDateTime::parse(value, &Rfc3339) {
             let moved = time.checked_add(later)?;
-            // The digits behind the second stay as many as they were.
+            // The number of digits after the second stays the same.
             let written = moved.format(LOCAL).ok()?;
             let zone = value.rfind(['Z', '+', '-']).filter(|at| *at > 10)?;
             return Some(format!("{written}{}{}", &value[19..zone], &value[zone..]));
@@ -170,7 +170,7 @@ impl Substitution {
         Some(number.checked_add(self.later_ms / unit)?.to_string())
     }
 
-    /// A text: numbers and addresses in it.
+    /// Renders the numbers and addresses in a text.
     pub(super) fn text(&self, text: &str) -> String {
         if let Some(code) = self.qr_code(text) {
             return code;
@@ -183,7 +183,7 @@ impl Substitution {
         for (recorded, own) in &self.addresses {
             text = text.replace(recorded.as_str(), own);
         }
-        // By way of marks, so that a new number is not taken for a recorded one.
+        // By placeholders, so that a new number is not mistaken for a recorded one.
         let distinct = |recorded: &str| recorded.len() >= SHORTEST_DISTINCT;
         for (index, (recorded, _)) in self.numbers.iter().enumerate().filter(|(_, (recorded, _))| distinct(recorded)) {
             text = text.replace(recorded.as_str(), &format!("\u{0}{index}\u{0}"));
@@ -194,7 +194,7 @@ impl Substitution {
         text
     }
 
-    /// A QR code in ELQR, alone or behind a link, with a new checksum.
+    /// Renders an ELQR code, alone or after a link, with a new checksum.
     fn qr_code(&self, text: &str) -> Option<String> {
         let (link, code) = match text.split_once('#') {
             Some((link, code)) => {
@@ -221,7 +221,7 @@ fn last_four(text: &str) -> &str {
     text.char_indices().rev().nth(3).map_or(text, |(at, _)| &text[at..])
 }
 
-/// A new number of the same shape: as many digits and letters of the same kinds, and what is in front of a hyphen.
+/// A new number of the same form: as many digits and letters of the same kinds, with the same part before a hyphen.
 pub(super) fn alike(number: &str, random: &mut fastrand::Rng) -> String {
     let is_hex = number.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte) || byte == b'-');
     let prefix =

@@ -7,19 +7,19 @@ use crate::{
     replay::values::{self, Field},
 };
 
-/// The shortest number that is looked for in the texts of responses, such as a QR code.
+/// The minimum length of a number to search for in texts of responses, such as a QR code.
 const SHORTEST_IN_TEXT: usize = 6;
 
-/// What an exchange is for the payment.
+/// The role of an exchange for its payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventKind {
-    /// Creates the payment or changes it: each has its turn.
+    /// Creates or changes the payment, once in the sequence.
     Action,
-    /// Queries it.
+    /// Queries its status.
     Query,
-    /// Notifies the merchant of it.
+    /// Notifies the merchant.
     Callback {
-        /// Whether it repeats one that the merchant had not accepted.
+        /// Whether it repeats one that the merchant did not accept.
         is_retry: bool,
     },
 }
@@ -28,12 +28,12 @@ pub(super) enum EventKind {
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) kind: EventKind,
-    /// The method, and the path with the payment's numbers left out.
+    /// The method, and the path without the payment's numbers.
     pub(super) key: String,
-    /// When it began, in microseconds since 1970. No two events of a payment begin at once.
+    /// Its start, in microseconds since 1970. No two events of a payment start at the same time.
     pub(super) at: i64,
     pub(super) fields: Vec<Field>,
-    /// What it says apart from numbers, amounts and times: its status, codes and words.
+    /// The answer without numbers, amounts and times: its status, codes and words.
     pub(super) answer: String,
     pub(super) exchange: Exchange,
 }
@@ -41,10 +41,10 @@ pub(super) struct Event {
 /// A recorded payment.
 #[derive(Debug, Default)]
 pub(super) struct RecordedPayment {
-    /// In the order of their start. The first one is no callback.
+    /// In the order of their start. The first one is not a callback.
     pub(super) events: Vec<Event>,
     pub(super) numbers: BTreeSet<String>,
-    /// The numbers that the gateway chose.
+    /// The numbers chosen by the gateway.
     pub(super) generated: BTreeSet<String>,
 }
 
@@ -98,14 +98,14 @@ impl Script {
             false if !payment.events.is_empty() && is_query(&exchange) => EventKind::Query,
             false => EventKind::Action,
         };
-        // The file has milliseconds: the order of the exchanges says which one was first.
+        // The file has milliseconds, so the order of the exchanges decides.
         let at = recording::time_ms(&exchange.started_at).unwrap_or_default().saturating_mul(1000);
         let at = payment.events.last().map_or(at, |last| at.max(last.at + 1));
         let answer = answer(&exchange, &fields);
         payment.events.push(Event { kind, key: String::new(), at, fields, answer, exchange });
     }
 
-    /// The latest payment that a request is about: by a number in it, or by one in the text of an earlier response.
+    /// The latest payment of a request: by a number in it, or by one in the text of an earlier response.
     fn find(&self, numbers: &[String], target: &str) -> Option<usize> {
         let known = |payment: &RecordedPayment| {
             numbers.iter().any(|number| payment.numbers.contains(number))
@@ -121,7 +121,7 @@ impl Script {
 }
 
 impl RecordedPayment {
-    /// The events of a request, or the callbacks.
+    /// The events of requests, or of callbacks.
     pub(super) fn with_key<'a>(
         &'a self,
         key: &'a str,
@@ -132,7 +132,7 @@ impl RecordedPayment {
         self.events.iter().filter(is_wanted)
     }
 
-    /// Whether this payment is the beginning of another one: everything that it answers the other one answers alike, and goes on.
+    /// Whether this payment is the beginning of another one, which gives the same answers and continues.
     pub(super) fn is_beginning_of(&self, other: &Self) -> bool {
         let mut has_less = other.events.iter().any(|event| {
             let is_callback = matches!(event.kind, EventKind::Callback { .. });
@@ -144,7 +144,7 @@ impl RecordedPayment {
                 let mut answers: Vec<&str> =
                     payment.with_key(&event.key, is_callback).map(|event| event.answer.as_str()).collect();
                 if event.kind != EventKind::Action {
-                    // How often a client queried is its own matter.
+                    // The number of a client's queries does not matter.
                     answers.dedup();
                 }
                 answers
@@ -163,7 +163,7 @@ impl RecordedPayment {
         }
     }
 
-    /// Whether the merchant did not accept the same callback before.
+    /// Whether the merchant refused the same callback before.
     fn has_refused(&self, exchange: &Exchange) -> bool {
         let same = |event: &&Event| {
             event.exchange.direction == Direction::Callback && event.exchange.request.body == exchange.request.body
@@ -173,7 +173,7 @@ impl RecordedPayment {
     }
 
     fn finish(&mut self) {
-        // A number that a request was the first to name in a QR code's text is the gateway's.
+        // If a request has a number that only a QR code's text had before, it is the gateway's.
         let in_texts: Vec<String> = self
             .numbers
             .iter()
@@ -194,7 +194,7 @@ impl RecordedPayment {
     }
 }
 
-/// What requests are compared by: the method, and the path without what is a number of the payment.
+/// The key for comparing requests: the method, and the path without the payment's numbers.
 pub(super) fn key(method: &str, target: &str, is_number: impl Fn(&str) -> bool) -> String {
     let parts: Vec<&str> = path(target).split('/').map(|part| if is_number(part) { "*" } else { part }).collect();
     format!("{method} {}", parts.join("/"))
@@ -210,7 +210,7 @@ pub(super) fn response_text(exchange: &Exchange) -> &str {
     body.and_then(|body| body.text.as_deref()).unwrap_or_default()
 }
 
-/// What an exchange says apart from numbers, amounts, times, and what the request said itself.
+/// The answer without numbers, amounts, times and values of the request.
 fn answer(exchange: &Exchange, requested: &[Field]) -> String {
     let (status, text) = match (exchange.direction, &exchange.response) {
         (Direction::Callback, _) => (0, exchange.request.body.as_ref().and_then(|body| body.text.as_deref())),
@@ -234,7 +234,7 @@ fn is_accepted(exchange: &Exchange) -> bool {
     exchange.response.as_ref().is_some_and(|response| (200..300).contains(&response.status))
 }
 
-/// Whether a request only queries: a GET, or a path that ends with a status.
+/// Whether a request is a query: a GET, or a path that ends with a status.
 fn is_query(exchange: &Exchange) -> bool {
     let last = path(&exchange.request.target).rsplit('/').next().unwrap_or_default();
     matches!(exchange.request.method.as_str(), "GET" | "HEAD") || last.to_ascii_lowercase().contains("status")

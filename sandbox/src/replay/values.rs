@@ -1,4 +1,4 @@
-//! The values of a message, by name: what tells one payment from another, and what a new request replaces.
+//! The values of a message by name: they distinguish payments, and are replaced by those of a new request.
 
 use url::form_urlencoded;
 
@@ -7,19 +7,19 @@ use crate::recording::{
     mask::is_number_name,
 };
 
-/// The shortest number of the gateway's that identifies a payment. The merchant's own may be shorter.
+/// The minimum length of a gateway's number that identifies a payment. The merchant's own may be shorter.
 const SHORTEST_NUMBER: usize = 4;
-/// The shortest part of an address that is taken for a number.
+/// The minimum length of a part of a URL that counts as a number.
 const SHORTEST_PATH_NUMBER: usize = 16;
 
 /// A value of a request or a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Where it is: a JSON pointer, or a name in a form or a query.
+    /// Its place: a JSON pointer, or a name in a form or a query.
     pub(super) place: String,
-    /// Its name in small letters, without separators.
+    /// Its name in lower case, without separators.
     pub(super) name: String,
-    /// The content of a string, anything else as it is written.
+    /// The content of a string, or the written text of anything else.
     pub(super) value: String,
 }
 
@@ -31,7 +31,7 @@ impl Field {
     }
 }
 
-/// A name in small letters, without separators: `callbackUrl`, `callback_url` and `callbackURL` are the same.
+/// A name in lower case, without separators: `callbackUrl`, `callback_url` and `callbackURL` are the same.
 pub(super) fn plain_name(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -65,7 +65,7 @@ fn of_pairs(text: &str, base: &str) -> Vec<Field> {
     form_urlencoded::parse(text.as_bytes()).map(field).collect()
 }
 
-/// The numbers of payments in values: fields with such a name, and what stands in the addresses of pages.
+/// The numbers of payments in values: fields with such a name, and numbers in the URLs of pages.
 pub(super) fn numbers(fields: &[Field]) -> Vec<String> {
     let mut numbers = Vec::new();
     for field in fields {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::encoding::JsonObject;
 
-/// A field and what is wrong with it.
+/// A field and its problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct FieldError {
@@ -30,14 +30,14 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// The members of one object, until they are taken.
+/// The remaining members of one object.
 pub(crate) struct Members {
     values: Vec<(String, Value)>,
     errors: Vec<FieldError>,
 }
 
 impl Members {
-    /// Of pairs; a name given twice is a mistake.
+    /// From pairs; a repeated name is a mistake.
     pub(crate) fn new(pairs: impl IntoIterator<Item = (String, Value)>) -> Self {
         let mut members = Self { values: Vec::new(), errors: Vec::new() };
         for (name, value) in pairs {
@@ -69,7 +69,7 @@ impl Members {
         self.take(name, "must be a non-negative whole number", Value::as_u64)
     }
 
-    /// Takes a whole number within limits, or a null; `Some(None)` is the null.
+    /// Takes a whole number within limits, or a null; `Some(None)` means null.
     pub(crate) fn whole_or_null(&mut self, name: &str, minimum: u64, maximum: u64) -> Option<Option<u64>> {
         let rule = format!("must be a whole number from {minimum} to {maximum}, or null");
         self.take(name, &rule, |value| match value {
@@ -83,12 +83,12 @@ impl Members {
         self.take(name, "must be a number", Value::as_f64)
     }
 
-    /// Takes true or false.
+    /// Takes a boolean.
     pub(crate) fn boolean(&mut self, name: &str) -> Option<bool> {
         self.take(name, "must be true or false", Value::as_bool)
     }
 
-    /// Takes one word of a set.
+    /// Takes one of a set of words.
     pub(crate) fn word<T: Copy>(&mut self, name: &str, set: &[T], as_str: fn(T) -> &'static str) -> Option<T> {
         let words: Vec<_> = set.iter().map(|item| as_str(*item)).collect();
         let rule = format!("must be one of {}", words.join(", "));

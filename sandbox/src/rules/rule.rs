@@ -1,5 +1,5 @@
-//! Validation rules of the interface's tables, one function a rule. Each reads the JSON text itself, and returns the value or
-//! the problem with it.
+//! Validation rules of the interface's tables, one function per rule.
+//! Each reads the JSON text itself, and returns the value or its problem.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A rule of one field: which values it accepts, and how they are read.
+/// A rule of one field: its accepted values, and how they are read.
 pub(crate) struct Rule<T> {
     pub(crate) shape: Shape,
     read: Read<T>,
@@ -33,7 +33,7 @@ impl<T> Rule<T> {
         Self { shape, read: Box::new(read) }
     }
 
-    /// The value, or why it is none.
+    /// The value, or the problem.
     pub(crate) fn read(&self, value: &RawValue) -> Result<T, Problem> {
         (self.read)(value)
     }
@@ -51,7 +51,7 @@ pub(crate) fn text() -> Rule<String> {
     })
 }
 
-/// A decimal of at least `minimum`, exactly as its digits say.
+/// A decimal of at least `minimum`, read exactly from its digits.
 pub(crate) fn decimal(minimum: u32) -> Rule<Decimal> {
     Rule::new(Shape::Decimal { minimum }, move |value| {
         number(value)?;
@@ -60,7 +60,7 @@ pub(crate) fn decimal(minimum: u32) -> Rule<Decimal> {
     })
 }
 
-/// As `decimal`; also as a text of its digits, as a query has it.
+/// Like `decimal`; also accepts a string of digits, as in a query.
 pub(crate) fn written_decimal(minimum: u32) -> Rule<Decimal> {
     let number = decimal(minimum);
     Rule::new(Shape::Decimal { minimum }, move |value| match string(value) {
@@ -69,12 +69,12 @@ pub(crate) fn written_decimal(minimum: u32) -> Rule<Decimal> {
     })
 }
 
-/// A whole number, written as one, of at least `minimum`.
+/// A whole number without point and exponent, of at least `minimum`.
 pub(crate) fn integer(minimum: u32) -> Rule<i64> {
     Rule::new(Shape::Integer { minimum, maximum: i64::MAX }, move |value| whole(value, minimum))
 }
 
-/// As `integer`, of at most `maximum`.
+/// Like `integer`, of at most `maximum`.
 pub(crate) fn integer_up_to(minimum: u32, maximum: i64) -> Rule<i64> {
     Rule::new(Shape::Integer { minimum, maximum }, move |value| {
         let number = whole(value, minimum)?;
@@ -113,7 +113,7 @@ pub(crate) fn test_card() -> Rule<Option<&'static TestCard>> {
     })
 }
 
-/// A text of 13 to 20 digits.
+/// A string of 13 to 20 digits.
 pub(crate) fn pan_of(pan: String) -> Result<String, Problem> {
     if !(13..=20).contains(&pan.chars().count()) {
         return Err(Problem::PanLength);
@@ -130,7 +130,7 @@ pub(crate) fn expiry_month() -> Rule<Option<Month>> {
     Rule::new(Shape::Month, |value| month_of(string(value)?).map(Some))
 }
 
-/// Like `expiry_month`, for text that is parsed already.
+/// Like `expiry_month`, for parsed text.
 pub(crate) fn month_of(text: String) -> Result<Month, Problem> {
     let text = digits(exactly(2, text)?)?;
     let number: u8 = text.parse().map_err(|_| Problem::Month)?;
@@ -142,7 +142,7 @@ pub(crate) fn expiry_year() -> Rule<i32> {
     Rule::new(Shape::Year, |value| year_of(whole(value, 0)?))
 }
 
-/// Like `expiry_year`, for a number that is parsed already.
+/// Like `expiry_year`, for a parsed number.
 pub(crate) fn year_of(year: i64) -> Result<i32, Problem> {
     match i32::try_from(year) {
         Ok(year @ 1000..=9999) => Ok(year),
@@ -150,12 +150,12 @@ pub(crate) fn year_of(year: i64) -> Result<i32, Problem> {
     }
 }
 
-/// Any three characters: test cards take any CVC. It goes no further than here.
+/// Any three characters: test cards accept any CVC. It is dropped here.
 pub(crate) fn cvc() -> Rule<()> {
     Rule::new(Shape::Cvc, |value| cvc_of(string(value)?))
 }
 
-/// Like `cvc`, for text that is parsed already.
+/// Like `cvc`, for parsed text.
 pub(crate) fn cvc_of(text: String) -> Result<(), Problem> {
     exactly(3, text).map(drop)
 }
@@ -169,7 +169,7 @@ pub(crate) fn currency() -> Rule<String> {
     Rule::new(Shape::Currency, |value| letters(3, string(value)?, Problem::Currency))
 }
 
-/// A language code of two letters, spoken here or not.
+/// A language code of two letters, supported or not.
 pub(crate) fn language() -> Rule<String> {
     Rule::new(Shape::LanguageCode, |value| letters(2, string(value)?, Problem::LanguageCode))
 }
@@ -188,7 +188,7 @@ pub(crate) fn web_url() -> Rule<String> {
     })
 }
 
-/// An absolute URI that a browser may be sent to: deep links of apps too.
+/// An absolute URI that a browser may be redirected to, including deep links of apps.
 pub(crate) fn return_url() -> Rule<String> {
     Rule::new(Shape::ReturnUrl, |value| {
         let text = string(value)?;
@@ -205,7 +205,7 @@ pub(crate) fn ip_address() -> Rule<()> {
     })
 }
 
-/// Text on both sides of an at sign; anything more only its mail server knows.
+/// Text on both sides of an at sign; only the mail server can check more.
 pub(crate) fn email() -> Rule<()> {
     Rule::new(Shape::Email, |value| {
         let text = string(value)?;
@@ -232,7 +232,7 @@ pub(crate) fn phone_of(text: &str) -> Result<String, Problem> {
         return Err(Problem::Phone);
     }
     match (digits.len(), digits.strip_prefix('0')) {
-        // The way a number is dialled inside the country.
+        // The domestic form of a number.
         (10, Some(local)) => Ok(format!("996{local}")),
         (9..=15, None) => Ok(digits.to_owned()),
         _ => Err(Problem::Phone),
@@ -276,7 +276,7 @@ pub(crate) enum Problem {
     UnknownTestPhone,
 }
 
-/// A field and what is wrong with it.
+/// A field and its problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {
     pub(crate) field: String,

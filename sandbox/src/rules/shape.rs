@@ -7,7 +7,7 @@ use url::Url;
 use crate::domain::{Provider, clock, test_data};
 
 const EXPIRY: &str = "The last day of the card's month is later than today.";
-/// The first number past what a decimal can hold: 2 to the 96.
+/// The first number that a decimal cannot hold: 2 to the 96.
 const DECIMAL_END: f64 = 79_228_162_514_264_337_593_543_950_336.0;
 
 /// The values that a field's rule accepts.
@@ -33,7 +33,7 @@ pub(crate) enum Shape {
 /// A rule about several fields at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spanning {
-    /// A card's last day is later than today.
+    /// A card must not have expired.
     CardExpiry,
 }
 
@@ -92,7 +92,7 @@ impl Spanning {
     }
 }
 
-/// A schema with words for people.
+/// A schema with a description.
 fn with_description(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
@@ -141,7 +141,7 @@ fn email() -> Value {
     })
 }
 
-/// The provider's test phones, and the ways in which people write them.
+/// The provider's test phones in their accepted notations.
 fn test_phone(provider: Provider) -> Value {
     let phones = || test_data::phones().filter(move |phone| phone.provider == provider).map(|phone| phone.phone);
     let numbers: Vec<_> = phones().collect();
@@ -161,7 +161,7 @@ fn test_phone(provider: Provider) -> Value {
     })
 }
 
-/// A number of the country, its digits apart and with either beginning.
+/// A domestic number, its digits possibly separated, with either prefix.
 fn as_written(number: &str) -> String {
     const BETWEEN: &str = "[ ()-]*";
     let apart = |digits: &str| digits.chars().map(|digit| format!("{digit}{BETWEEN}")).collect::<String>();
@@ -169,7 +169,7 @@ fn as_written(number: &str) -> String {
     format!("{BETWEEN}\\+?{BETWEEN}(?:{}|{}){}", apart("996"), apart("0"), apart(local))
 }
 
-/// Any month of a later year, and those of the first year in which a month is left.
+/// Any month of a later year, or a remaining month of the first year.
 fn card_expiry(today: Date) -> Value {
     let is_good = |month: &Month| clock::ends_after(today.year(), *month, today);
     let good: Vec<_> = (1..=12).filter_map(|month| Month::try_from(month).ok()).filter(is_good).collect();
@@ -184,17 +184,17 @@ fn card_expiry(today: Date) -> Value {
     json!({ "description": EXPIRY, "anyOf": [later, this_year] })
 }
 
-/// What may follow a URL's scheme.
+/// The text after a URL's scheme.
 fn url_rest() -> String {
     format!("[^{}]*", class(is_no_part_of_a_url))
 }
 
-/// What counts as white space, for a character class: every dialect of regular expressions has another idea of it.
+/// White space for a character class: dialects of regular expressions differ about it.
 fn white_space() -> String {
     class(char::is_whitespace)
 }
 
-/// The inside of a character class, as ranges; no character past the first plane is ever in one.
+/// The inside of a character class, as ranges; it never contains a character outside the first plane.
 fn class(is_in: impl Fn(char) -> bool) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for code in ('\0'..='\u{ffff}').filter(|character| is_in(*character)).map(u32::from) {
@@ -209,7 +209,7 @@ fn class(is_in: impl Fn(char) -> bool) -> String {
     ranges.into_iter().map(written).collect()
 }
 
-/// Schemes that would run or read something on the payer's machine instead of leading back.
+/// Schemes that would run or read something on the payer's machine instead of returning to the merchant.
 pub(crate) const FORBIDDEN_RETURN_SCHEMES: [&str; 17] = [
     "javascript",
     "vbscript",
@@ -230,7 +230,7 @@ pub(crate) const FORBIDDEN_RETURN_SCHEMES: [&str; 17] = [
     "search-ms",
 ];
 
-/// An absolute URL without blanks and line breaks, which a browser would skip and so read another URL.
+/// An absolute URL without blanks and line breaks, which a browser would drop and so open another URL.
 pub(super) fn absolute(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|_| !text.contains(is_no_part_of_a_url))
 }

@@ -8,7 +8,7 @@ use crate::{
     state::State,
 };
 
-/// The gateway's clock, and when pending payments become final.
+/// The gateway's clock, and the automatic resolution of pending payments.
 #[derive(Clone, Copy)]
 pub struct ClockControl<'a> {
     state: &'a State,
@@ -18,7 +18,7 @@ pub struct ClockControl<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// It would be too far ahead.
+    /// The clock would be too far ahead.
     #[error("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)]
     TooFar,
     /// With 0 queries, a payment would be final at once.
@@ -34,18 +34,18 @@ impl<'a> ClockControl<'a> {
         Self { state }
     }
 
-    /// What time it is there.
+    /// The current time of the gateway's clock.
     pub fn now(&self) -> SystemTime {
         clock::system_time(self.state.clock().now_ms())
     }
 
-    /// How far it is ahead of the machine's clock.
+    /// Its offset ahead of the machine's clock.
     pub fn ahead(&self) -> Duration {
         Duration::from_millis(u64::try_from(self.state.clock().ahead_ms()).unwrap_or_default())
     }
 
-    /// Steps it forward. Everything due by then happens at once: callbacks are sent again, pending payments become final.
-    /// Only a reset steps it back.
+    /// Moves it forward. Everything due by then happens at once: callbacks are
+    /// retried, pending payments become final. Only a reset moves it back.
     ///
     /// # Errors
     /// If it would be more than a hundred years ahead.
@@ -57,12 +57,12 @@ impl<'a> ClockControl<'a> {
         }
     }
 
-    /// When pending payments become final by themselves.
+    /// When pending payments become final automatically.
     pub fn resolve_pending(&self) -> ResolvePending {
         self.state.resolve_pending()
     }
 
-    /// Sets when pending payments become final by themselves; those that are pending already count, too.
+    /// Sets when pending payments become final automatically, including those that are already pending.
     ///
     /// # Errors
     /// If the number of queries is 0.

@@ -1,4 +1,4 @@
-//! A running sandbox: started, inspected, stopped.
+//! A running sandbox: start, inspect, stop.
 
 mod clock_control;
 mod replay;
@@ -40,10 +40,10 @@ use crate::{
 
 /// The database has one connection; more threads would only wait for it.
 const BLOCKING_THREADS: usize = 16;
-/// How long the runtime may take to let go of its threads.
+/// The time limit for the runtime's threads to end.
 const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(3);
 
-/// A sandbox that listens, on a thread of its own. Dropping it stops it.
+/// A running sandbox, with its own thread. Dropping it stops it.
 pub struct Sandbox {
     state: Arc<State>,
     address: SocketAddr,
@@ -53,12 +53,12 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Starts a sandbox and returns once it listens.
+    /// Starts a sandbox and returns when it listens.
     pub fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
         Self::start_behind(options, |_, _| Ok(None))
     }
 
-    /// Starts a sandbox behind a replay, which is made from its URL and its client for callbacks.
+    /// Starts a sandbox behind a replay, which is created with its URL and its client for callbacks.
     fn start_behind<E: From<SandboxError>>(
         options: SandboxOptions,
         replayer: impl FnOnce(&str, Client) -> Result<Option<Arc<Replayer>>, E>,
@@ -86,7 +86,7 @@ impl Sandbox {
         &self.url
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -101,41 +101,41 @@ impl Sandbox {
         &self.state.options.password
     }
 
-    /// The token of the admin interface: the one given, or the random one of this start.
+    /// The token of the admin interface: the configured one, or the random one of this start.
     pub fn admin_token(&self) -> &str {
         &self.state.admin_token
     }
 
-    /// The ledger: every payment, in the order of registration.
+    /// The ledger: all payments, in the order of registration.
     ///
     /// # Panics
-    /// If the database can no longer be read: an empty list would be wrong.
+    /// If the database cannot be read: an empty list would be wrong.
     pub fn payments(&self) -> Vec<Payment> {
         read(self.state.read(|connection| payments::all(connection, None)))
     }
 
-    /// The payment with an order number (the merchant's, a pay-form's or a QR's transaction id);
-    /// of several with the same number an open one, else the latest.
+    /// The payment with an order number (the merchant's, a pay-form's or a QR's
+    /// transaction id). If several have the same number: an open one, else the latest.
     ///
     /// # Panics
-    /// As [`payments`](Self::payments).
+    /// If the database cannot be read, as in [`payments`](Self::payments).
     pub fn payment(&self, order_number: &str) -> Option<Payment> {
         let found = self.state.read(|connection| payments::by_order_number(connection, order_number));
         read(found).map(|record| record.payment)
     }
 
-    /// Every request to the gateway's endpoints so far, in the order they were answered.
+    /// All requests to the gateway's endpoints so far, in the order of their responses.
     ///
     /// # Panics
-    /// As [`payments`](Self::payments).
+    /// If the database cannot be read, as in [`payments`](Self::payments).
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         read(self.state.requests(None))
     }
 
-    /// Every attempt to deliver a callback so far.
+    /// All attempts to deliver a callback so far.
     ///
     /// # Panics
-    /// As [`payments`](Self::payments).
+    /// If the database cannot be read, as in [`payments`](Self::payments).
     pub fn callbacks(&self) -> Vec<CallbackAttempt> {
         read(self.state.read(|connection| callback_queue::attempts(connection, None)))
     }
@@ -145,12 +145,12 @@ impl Sandbox {
         Faults::new(&self.state.faults)
     }
 
-    /// The gateway's clock, which can be stepped forward, and when pending payments become final.
+    /// The gateway's clock, and the automatic resolution of pending payments.
     pub fn clock(&self) -> ClockControl<'_> {
         ClockControl::new(&self.state)
     }
 
-    /// The switches as they stand.
+    /// The current switches.
     pub fn switches(&self) -> Switches {
         self.state.switches()
     }
@@ -160,19 +160,19 @@ impl Sandbox {
         self.state.change_switches(|_| switches);
     }
 
-    /// Pays as the payer would; if the payer is done, takes the money as the provider would.
-    /// `number` is any of the payment's own. A payment on the pay-form is paid by the first test card.
+    /// Pays as the payer; if the payer has already acted, charges as the provider. `number` is
+    /// any of the payment's own. A payment on the pay-form is paid with the first test card.
     ///
     /// # Errors
-    /// If there is no such payment, it is final already, or its QR code names no sum.
+    /// If no payment has this number, it is already final, or its QR code has no sum.
     pub fn approve(&self, number: &str) -> Result<Payment, DecisionError> {
         self.decide(number, Decision::Approve)
     }
 
-    /// Cancels as the payer would; if the payer is done, declines as the provider would.
+    /// Cancels as the payer; if the payer has already acted, declines as the provider.
     ///
     /// # Errors
-    /// If there is no such payment, or it is final already.
+    /// If no payment has this number, or it is already final.
     pub fn decline(&self, number: &str) -> Result<Payment, DecisionError> {
         self.decide(number, Decision::Decline)
     }
@@ -185,13 +185,12 @@ impl Sandbox {
     /// Deletes payments, callbacks, requests and faults; switches and clock return to their values at the start.
     ///
     /// # Panics
-    /// If the database can no longer be written.
+    /// If the database cannot be written.
     pub fn reset(&self) {
         read(self.state.reset());
     }
 
-    /// Stops it: requests under way are answered, and the thread has ended when this returns.
-    /// Callbacks not delivered yet stay in the database.
+    /// Stops it: open requests are answered, and its thread has ended when this returns. Undelivered callbacks stay in the database.
     pub fn stop(self) {
         drop(self);
     }
@@ -213,7 +212,7 @@ fn read<T>(result: Result<T, StoreError>) -> T {
     }
 }
 
-/// Writes demo payments, if they are wanted and the database has no payments.
+/// Writes demo payments, if configured and the database has no payments.
 fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
     let Some(demo) = options.demo else {
         return Ok(());
@@ -250,7 +249,7 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError
     Ok((listener, bound))
 }
 
-/// An address that can be connected to: the unspecified one (0.0.0.0, ::) becomes this machine's.
+/// An address for connecting: the unspecified one (0.0.0.0, ::) becomes the loopback address.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -260,7 +259,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// Warns where links would name the loopback address though other machines are to follow them.
+/// Warns if links contain the loopback address although other machines are expected to follow them.
 fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
     if listening.ip().is_unspecified() && options.public_url.is_none() {
         tracing::warn!(
@@ -271,7 +270,7 @@ fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
     }
 }
 
-/// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
+/// Runs the server on its own thread, so that it works inside and outside of other runtimes.
 fn spawn(
     state: Arc<State>,
     listener: TcpListener,

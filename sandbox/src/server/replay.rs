@@ -13,22 +13,22 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// An option, an address or the system.
+    /// An option, an address or the system failed.
     #[error(transparent)]
     Start(#[from] SandboxError),
-    /// The file.
+    /// The file cannot be used.
     #[error(transparent)]
     Recording(#[from] RecordingError),
 }
 
-/// A gateway that answers as a recorded one did, for new payments. Dropping it stops it.
+/// A simulation of a recorded gateway, for new payments. Dropping it stops it.
 pub struct Replay {
     sandbox: Sandbox,
     replayer: Arc<Replayer>,
 }
 
 impl Replay {
-    /// Starts a replay and returns once it listens. What was not recorded is answered by a sandbox with these options.
+    /// Starts a replay and returns when it listens. A sandbox with these options answers requests that were not recorded.
     pub fn start(options: SandboxOptions, replay: ReplayOptions) -> Result<Self, ReplayError> {
         let mut replayer = None;
         let sandbox = Sandbox::start_behind(options, |url, client| {
@@ -40,17 +40,17 @@ impl Replay {
         Ok(Self { sandbox, replayer })
     }
 
-    /// The sandbox that answers what was not recorded. Its URL is the replay's.
+    /// The sandbox that answers requests that were not recorded. Its URL is the replay's.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// What was answered and sent so far.
+    /// The requests answered and callbacks sent so far.
     pub fn report(&self) -> ReplayReport {
         self.replayer.report()
     }
 
-    /// Stops it, and returns what was answered and sent.
+    /// Stops it, and returns the requests answered and callbacks sent.
     pub fn stop(self) -> ReplayReport {
         let Self { sandbox, replayer } = self;
         sandbox.stop();

@@ -29,14 +29,14 @@ use crate::{
     web,
 };
 
-/// How long requests under way may go on after the order to stop.
+/// The time limit for open requests after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What runs beside the routes, and in front of them.
+/// The background delivery of callbacks, and the middleware in front of the routes.
 pub(super) struct Tasks {
     /// Delivers callbacks.
     pub(super) client: Client,
-    /// Answers what was recorded.
+    /// Answers recorded requests.
     pub(super) replayer: Option<Arc<Replayer>>,
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn run(state: Arc<State>, listener: ConnectionListener, tasks: 
     state.flush_log();
 }
 
-/// Waits for the order to stop; a sandbox that was dropped gave it, too.
+/// Waits for the order to stop, which dropping the sandbox also gives.
 async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ordered = stop.wait_for(|stop| *stop).await;
 }
@@ -88,7 +88,7 @@ pub(super) fn routes(state: &Arc<State>) -> Router {
         .merge(openapi::routes(state))
 }
 
-/// A browser is shown the start page; a program that comes here has the wrong address.
+/// A browser gets the start page; a program that calls this path has the wrong address.
 async fn root_path(extract::State(state): extract::State<Arc<State>>, method: Method, headers: HeaderMap) -> Response {
     if is_browser(&method, &headers) { start::page(&state) } else { unknown_to_program().into_response() }
 }
@@ -107,13 +107,13 @@ async fn unknown_path(
     }
 }
 
-/// Whether a person opens an address.
+/// Whether the request is from a browser.
 fn is_browser(method: &Method, headers: &HeaderMap) -> bool {
     let accepted = |value: &HeaderValue| value.to_str().is_ok_and(|accepted| accepted.contains("text/html"));
     matches!(*method, Method::GET | Method::HEAD) && headers.get_all(header::ACCEPT).iter().any(accepted)
 }
 
-/// Without an envelope, so that no client takes it for a response of the gateway: its base address is wrong.
+/// Without an envelope, so that no client reads it as a response of the gateway: its base address is wrong.
 fn unknown_to_program() -> impl IntoResponse {
     (
         StatusCode::NOT_FOUND,
@@ -122,14 +122,14 @@ fn unknown_to_program() -> impl IntoResponse {
     )
 }
 
-/// How long requests wait to be written together. A sandbox that is killed loses the log of that time, but
-/// none of the changes that the requests made.
+/// How long requests wait to be written together. If the sandbox is killed,
+/// the log of that time is lost, but none of the requests' changes.
 const LOG_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long to wait where the database failed.
+/// How long to wait if the database failed.
 const LOG_IDLE: Duration = Duration::from_secs(1);
 
-/// Writes for as long as the sandbox runs.
+/// Writes as long as the sandbox runs.
 async fn write_log(state: Arc<State>) {
     loop {
         state.logged.notified().await;
@@ -140,7 +140,7 @@ async fn write_log(state: Arc<State>) {
     }
 }
 
-/// Fills the index after each search, for as long as the sandbox runs.
+/// Fills the index after each search, as long as the sandbox runs.
 async fn index_texts(state: Arc<State>) {
     loop {
         state.searched.notified().await;
@@ -150,7 +150,7 @@ async fn index_texts(state: Arc<State>) {
     }
 }
 
-/// Takes some payments into the index; false where none are left, or the database failed.
+/// Indexes some payments. False if none are left, or the database failed.
 async fn has_more(state: &Arc<State>) -> bool {
     let index = |state: &State| {
         let _generation = state.generation();

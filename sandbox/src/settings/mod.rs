@@ -1,5 +1,5 @@
-//! Configuration: the options at the start, and the switches at run time. This file validates the options: a sandbox does not start
-//! with an unusable one, or with one that would let everybody in.
+//! Configuration: the options at the start, and the switches at run time. This file validates the
+//! options: a sandbox does not start with an unusable option, or with one that gives everybody access.
 
 mod options;
 
@@ -16,9 +16,9 @@ use url::{Host, Url};
 
 use crate::domain::clock::MAX_AHEAD_MS;
 
-/// With a longer one, links to pages would no longer fit into a QR code that scans well.
+/// The maximum length. With a longer one, links to pages would not fit into a QR code that scans well.
 const MAX_PUBLIC_URL: usize = 500;
-/// The shortest admin token where other machines reach the sandbox.
+/// The minimum length of the admin token if other machines can reach the sandbox.
 const MIN_PUBLIC_TOKEN: usize = 16;
 
 /// Rejects the first unusable option.
@@ -68,8 +68,8 @@ fn public_url(options: &SandboxOptions) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// The option that lets other machines reach the sandbox, if one does, and its value. A public URL of another
-/// host means that a tunnel or a proxy leads here.
+/// The option that lets other machines reach the sandbox, if any, with its value.
+/// A public URL of another host means that a tunnel or a proxy leads here.
 fn public_exposure(options: &SandboxOptions) -> Option<(&'static str, String)> {
     if !is_own(options.listen.ip()) {
         return Some(("listen", options.listen.to_string()));
@@ -115,7 +115,7 @@ fn leads_to_this_machine(url: &str) -> bool {
     }
 }
 
-/// Whether it can be sent in a header as it is.
+/// Whether a header can contain it unchanged.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

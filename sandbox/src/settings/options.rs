@@ -1,4 +1,4 @@
-//! The options of a sandbox, the switches among them that can be changed while it runs, and the errors of a start.
+//! The options of a sandbox, the switches that can be changed while it runs, and the errors of a start.
 
 use std::{
     fmt, io,
@@ -193,14 +193,14 @@ impl Default for SandboxOptions {
 }
 
 impl SandboxOptions {
-    /// How far the clock is put ahead, in milliseconds.
+    /// The offset of the clock, in milliseconds.
     pub(crate) fn clock_ahead_ms(&self) -> i64 {
         i64::try_from(self.clock_ahead.as_millis()).unwrap_or(i64::MAX)
     }
 }
 
 impl fmt::Debug for SandboxOptions {
-    /// Everything but the password and the admin token.
+    /// All options except the password and the admin token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("SandboxOptions")

@@ -4,7 +4,7 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::domain::all;
 
-/// A part of the staff's pages, as the navigation names it.
+/// A section of the staff pages in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 pub(crate) enum Section {
     Transactions,
@@ -18,7 +18,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// All of them, in the order of the navigation.
+    /// All sections, in the order of the navigation.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -26,7 +26,7 @@ impl Section {
         self.into()
     }
 
-    /// Its path, seen from the sandbox's root.
+    /// Its path, relative to the sandbox's root.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Transactions => "dashboard",
@@ -40,12 +40,12 @@ impl Section {
     }
 }
 
-/// What `templates/staff/layout.html` needs beside the document.
+/// The data of `templates/staff/layout.html`, without the document.
 #[derive(Clone, Default)]
 pub(crate) struct Staff {
-    /// The part the page belongs to; `None` for the pages that are in no part, such as the login.
+    /// The section of the page; `None` for pages without one, such as the login.
     pub(crate) section: Option<Section>,
-    /// Who is logged in, with the token of the logout form; `None` hides that form.
+    /// The logged-in user, with the token of the logout form; `None` hides that form.
     pub(crate) visitor: Option<Visitor>,
 }
 
@@ -58,12 +58,12 @@ pub(crate) struct Visitor {
 }
 
 impl Staff {
-    /// A page of a part.
+    /// A page of a section.
     pub(crate) fn of(section: Section, visitor: Option<Visitor>) -> Self {
         Self { section: Some(section), visitor }
     }
 
-    /// Whether the navigation marks a part as the one that is open.
+    /// Whether the navigation marks a section as current.
     pub(crate) fn is_in(&self, section: &Section) -> bool {
         self.section == Some(*section)
     }

@@ -1,5 +1,5 @@
-//! Built-in webhook receiver for people who have no endpoint yet: it accepts every request, and the dashboard shows it. It sends nothing,
-//! so there can be no loop.
+//! Built-in webhook receiver for people who have no endpoint yet: it accepts every
+//! request, and the dashboard shows them. It sends nothing, so it cannot cause a loop.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use crate::{
 
 /// Its path. The name after it separates the requests of different shops.
 pub(crate) const PREFIX: &str = "/receiver/";
-/// The largest body it takes.
+/// The maximum size of a body.
 const MAX_BODY: usize = 64 * 1024;
-/// The longest name that is stored whole.
+/// The maximum length of a stored name.
 const MAX_NAME: usize = 100;
-/// The longest address that is stored whole.
+/// The maximum length of a stored address.
 const MAX_TARGET: usize = 2000;
 
 /// Its route.
@@ -70,7 +70,7 @@ fn requested_status(parts: &Parts) -> StatusCode {
 
 fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received {
     let name = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
-    // Redacted before they are cut: half a card number is not recognized.
+    // Redacted before truncation, because half a card number is not recognized.
     let target: String = without_secrets(&parts.uri.to_string()).chars().take(MAX_TARGET).collect();
     Received {
         at,
@@ -82,10 +82,10 @@ fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received
     }
 }
 
-/// The body as it is stored. A payment request that was sent here by mistake is masked, too.
+/// The body in its stored form. A payment request that was sent here by mistake is masked, too.
 fn shown(headers: &HeaderMap, body: &[u8]) -> String {
     if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-        // In multipart a name and its value are on different lines, so that redaction cannot recognize secrets.
+        // In multipart, a name and its value are on different lines, so redaction cannot find secrets.
         return format!("(multipart, {} bytes; not kept)", body.len());
     }
     let request = transcript::Request::default().with_body(body);

@@ -1,5 +1,4 @@
-//! What a browser sees at the bare address: how to begin, and links to everything else. Under an address that does not exist, a page that
-//! leads there.
+//! The start page for browsers: how to begin, and links to everything else. Unknown addresses get a page that links to it.
 
 use askama::Template;
 use axum::{
@@ -30,7 +29,7 @@ struct Start {
     staff: Staff,
     base_url: String,
     links: [Link; 4],
-    /// The merchant's login and password, unless they are the user's own secret.
+    /// The merchant's login and password, if they are not the user's own secret.
     credentials: Option<(String, &'static str)>,
     steps: [Step; 4],
     endpoints: Vec<Operation>,
@@ -41,13 +40,13 @@ struct Start {
     repository: &'static str,
 }
 
-/// A link to a part of the staff's pages.
+/// A link to a section of the staff pages.
 struct Link {
     name: &'static str,
-    /// Seen from the sandbox's root.
+    /// The path, relative to the sandbox's root.
     path: &'static str,
     text: &'static str,
-    /// Who has access.
+    /// The required credentials.
     key: &'static str,
 }
 
@@ -66,7 +65,7 @@ struct Operation {
     summary: &'static str,
 }
 
-/// A page for payers.
+/// A page of the payer.
 struct PayerPage {
     path: &'static str,
     text: &'static str,
@@ -111,7 +110,7 @@ const PAYER_PAGES: [PayerPage; 4] = [
     PayerPage { path: pages::qr::PATH, text: "The page that a phone opens when it scans the QR code." },
 ];
 
-/// Shows it.
+/// Renders it.
 pub(crate) fn page(state: &State) -> Response {
     let credentials = credentials(state);
     let page = Start {
@@ -130,14 +129,14 @@ pub(crate) fn page(state: &State) -> Response {
     web::page(StatusCode::OK, Policy::Staff, &page)
 }
 
-/// Login and password, if a page may show them and a shell takes them as they are.
+/// Login and password, if a page may show them and a shell accepts them unquoted.
 fn credentials(state: &State) -> Option<(String, &'static str)> {
     let options = &state.options;
     let is_plain = options.login.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte));
     (is_plain && options.password == WELL_KNOWN_PASSWORD).then(|| (options.login.clone(), WELL_KNOWN_PASSWORD))
 }
 
-/// Commands that work as they stand. The order number is another one at each visit, as a used one is refused.
+/// Commands that work unchanged. Each visit shows another order number, because a used one is refused.
 fn steps(state: &State, credentials: Option<&(String, &'static str)>) -> [Step; 4] {
     let base_url = &state.public_url;
     let order = format!("try-{}", state.clock().now_ms() / 1000);
@@ -219,7 +218,7 @@ struct NotFound {
     base_url: String,
 }
 
-/// A browser that came to an address where nothing is.
+/// The page for a browser at an unknown address.
 pub(crate) fn not_found(state: &State, path: &str) -> Response {
     let document = Document::at(path, Language::English);
     let page = NotFound { document, staff: Staff::default(), base_url: state.public_url.clone() };

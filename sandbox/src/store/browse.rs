@@ -1,4 +1,4 @@
-//! Keyset pagination: filtered and sorted payments, a page at a time from a cursor.
+//! Keyset pagination: filtered and sorted payments, one page at a time from a cursor.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -25,7 +25,7 @@ pub(crate) enum Sort {
 }
 
 impl Sort {
-    /// Every value.
+    /// All values.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -33,7 +33,7 @@ impl Sort {
         self.into()
     }
 
-    /// The column, and whether it goes down.
+    /// The column, and whether the order is descending.
     fn column(self) -> (&'static str, bool) {
         match self {
             Self::Newest => ("created_at", true),
@@ -44,14 +44,14 @@ impl Sort {
     }
 }
 
-/// A position in a sorted list: the value of the sorted column, and the id of the payment there.
+/// A position in a sorted list: the value of the sorted column, and the payment's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) key: i64,
     pub(crate) id: i64,
 }
 
-/// Which page of the list.
+/// The page of the list to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Start {
     #[default]
@@ -60,7 +60,7 @@ pub(crate) enum Start {
     Before(Cursor),
 }
 
-/// A payment in a list, and its place.
+/// A payment in a list, and its position.
 pub(crate) struct Entry {
     pub(crate) record: Record,
     pub(crate) cursor: Cursor,
@@ -73,21 +73,21 @@ pub(crate) struct Page {
     pub(crate) has_later: bool,
 }
 
-/// The payments that match a filter. If it has a text, the payments with the text are looked up first.
+/// The payments that match a filter. If the filter has a text, it is searched first.
 pub(crate) struct Selection {
     filter: Filter,
     matches: Option<Matches>,
 }
 
 impl Selection {
-    /// Finds what a list and its count have in common.
+    /// Prepares the parts that a list and its count share.
     pub(crate) fn of(connection: &Connection, filter: Filter) -> Result<Self, StoreError> {
         let others = Conditions::of_known(&filter);
         let matches = filter.text.as_ref().map(|text| text.matches(connection, &others)).transpose()?;
         Ok(Self { filter, matches })
     }
 
-    /// A page of them.
+    /// One page of them.
     pub(crate) fn page(
         &self,
         connection: &Connection,
@@ -97,7 +97,7 @@ impl Selection {
     ) -> Result<Page, StoreError> {
         let (is_first, backwards) = (start == Start::First, matches!(start, Start::Before(_)));
         let list = List::of(self, sort, start);
-        // One row more than the page shows whether there is another page.
+        // One more row than the page has shows whether there is another page.
         let sql = list.sql(&format!("{}, p.{} AS cursor", payments::COLUMNS, list.column), size + 1);
         let mut statement = connection.prepare(&sql)?;
         let mut rows: Vec<Entry> =
@@ -111,7 +111,7 @@ impl Selection {
         Ok(Page { rows, has_earlier, has_later })
     }
 
-    /// How many they are; counted no further than one past `MAX_COUNTED`.
+    /// Their number, counted up to one past `MAX_COUNTED`.
     pub(crate) fn count(&self, connection: &Connection) -> Result<u32, StoreError> {
         match &self.matches {
             Some(Matches::Ids(ids)) => return Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX)),
@@ -123,8 +123,8 @@ impl Selection {
         Ok(connection.prepare(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
     }
 
-    /// Where a list is read from, and by which conditions. A few that are known are looked up and sorted; more are picked
-    /// out of the list as it is read in its order.
+    /// The source of a list, and its conditions. A few known ids are looked
+    /// up and sorted; more are filtered while the list is read in its order.
     fn source(&self, sorted_by: &str) -> (&'static str, Conditions) {
         let Some(Matches::Ids(ids)) = &self.matches else {
             return (ALL, self.looked_through(Some(sorted_by)));
@@ -148,12 +148,12 @@ impl Selection {
     }
 }
 
-/// Up to this many matches are looked up by id; more are filtered during a scan. Small in this crate's own tests.
+/// Up to this many matches are looked up by id; more are filtered during a scan. Lower in this crate's tests.
 const FEW: usize = if cfg!(test) { 20 } else { 1000 };
 const ALL: &str = "payments p";
 const KNOWN: &str = "json_each(?) known CROSS JOIN payments p ON p.id = known.value";
 
-/// A filtered list from a place on, in the direction in which its page is read.
+/// A filtered list from a position on, in the direction of its page.
 struct List {
     source: &'static str,
     conditions: Conditions,
@@ -196,7 +196,7 @@ fn counting(conditions: &Conditions) -> String {
     format!("SELECT COUNT(*) FROM (SELECT 1 FROM {ALL} {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
 }
 
-/// The payment of an id, if there is one.
+/// The payment with an id, if any.
 pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Record>, StoreError> {
     payments::first(connection, "WHERE p.id = ?1", [id])
 }
@@ -225,7 +225,7 @@ mod tests {
         Selection { filter: filter.clone(), matches: filter.text.as_ref().map(|_| Matches::NotIndexed) }
     }
 
-    /// Every way to combine filters, but by texts.
+    /// All combinations of filters except texts.
     fn filters() -> Vec<Filter> {
         (0..32)
             .map(|bits| {
@@ -246,8 +246,7 @@ mod tests {
 
     const CURSOR: Cursor = Cursor { key: 1, id: 1 };
 
-    /// The index that has the list's order, so that reading stops when the page is full, and that begins where the page
-    /// does.
+    /// The index with the list's order, so that reading starts and stops at the page.
     fn index(sort: Sort, filter: &Filter) -> &'static str {
         match sort {
             Sort::Largest | Sort::Smallest => "payments_by_amount",
@@ -276,8 +275,8 @@ mod tests {
         }
     }
 
-    /// Where few or none match, what is passed over costs a step in the index, and not a row each. Of an amount, which
-    /// is computed, no plan says so; that its index has all the columns must do.
+    /// If few or none match, a skipped entry costs one step in the index, not a row. For an amount,
+    /// which is computed, no plan shows that, so the test checks that its index has all columns.
     #[test]
     fn filtered_columns_are_in_the_index() {
         let store = Store::open(&Database::Memory).expect("a store");

@@ -1,5 +1,4 @@
-//! The queue of callbacks (an outbox: written in the transaction of the change that they report) and the log of every attempt
-//! to deliver one.
+//! The queue of callbacks (an outbox: written in the transaction of the change that they report), and the log of all delivery attempts.
 
 use std::time::SystemTime;
 
@@ -12,7 +11,7 @@ use crate::{
     store::{self, StoreError, WriteTransaction, columns::optional_parsed},
 };
 
-/// The error of a callback that a fault lost.
+/// The error of a callback that a fault dropped.
 const NEVER_SENT: &str = "never sent: a fault lost it";
 
 /// One attempt to deliver a callback.
@@ -20,30 +19,30 @@ const NEVER_SENT: &str = "never sent: a fault lost it";
 pub struct CallbackAttempt {
     /// The payment's order number.
     pub order_number: String,
-    /// The URL it was sent to.
+    /// The URL that it was sent to.
     pub target: String,
-    /// The JSON that was sent.
+    /// The JSON body.
     pub body: String,
     /// 1 for the first attempt.
     pub attempt: u32,
-    /// When it was sent.
+    /// The time of the attempt.
     pub at: SystemTime,
-    /// The HTTP status of the receiver's response, if there was one.
+    /// The HTTP status of the receiver's response, if any.
     pub http_status: Option<u16>,
-    /// Why there was no response, if there was none.
+    /// The reason why there was no response, if there was none.
     pub error: Option<String>,
     /// The fault injected into the callback, if any.
     pub fault: Option<FaultName>,
 }
 
-/// A callback whose time has come.
+/// A due callback.
 pub(crate) struct DueCallback {
     pub(crate) id: i64,
     pub(crate) target: String,
     pub(crate) body: String,
     pub(crate) attempts: u32,
     pub(crate) order_number: String,
-    /// When its time came.
+    /// The time at which it became due.
     pub(crate) due_at: i64,
 }
 
@@ -54,11 +53,11 @@ pub(crate) struct AttemptResult {
     pub(crate) http_status: Option<u16>,
     pub(crate) error: Option<String>,
     pub(crate) response_head: Option<String>,
-    /// The first bytes of it.
+    /// The first bytes of the response.
     pub(crate) response_body: Option<String>,
 }
 
-/// A callback about to enter the queue.
+/// A callback to enqueue.
 pub(crate) struct NewCallback<'a> {
     pub(crate) payment_id: i64,
     pub(crate) target: &'a str,
@@ -67,16 +66,16 @@ pub(crate) struct NewCallback<'a> {
     pub(crate) fault: Option<FaultName>,
 }
 
-/// When a callback is sent first.
+/// The time of the first attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FirstAttempt {
     At(i64),
-    /// Once the payment's next callback was delivered, or given up.
+    /// After the payment's next callback was delivered or given up.
     AfterTheNext,
     Never,
 }
 
-/// Puts a callback into the queue.
+/// Enqueues a callback.
 pub(crate) fn enqueue(transaction: &WriteTransaction<'_>, new: &NewCallback<'_>) -> Result<(), StoreError> {
     let next_attempt_at = match new.first_attempt {
         FirstAttempt::At(at) => Some(at),
@@ -96,7 +95,7 @@ pub(crate) fn enqueue(transaction: &WriteTransaction<'_>, new: &NewCallback<'_>)
             new.first_attempt == FirstAttempt::AfterTheNext,
         ))?;
     if new.first_attempt == FirstAttempt::Never {
-        // Recorded all the same, so that the log shows that the fault lost it.
+        // Recorded anyway, so that the log shows that the fault dropped it.
         let id = transaction.last_insert_rowid();
         let result = AttemptResult {
             at: store::transaction::gateway_now(transaction)?,
@@ -136,7 +135,7 @@ fn insert_attempt(
     Ok(())
 }
 
-/// The ids of the callbacks whose time has come, oldest first.
+/// The ids of due callbacks, oldest first.
 pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<i64>, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT id FROM callbacks WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id")?;
@@ -144,7 +143,7 @@ pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<i64>, StoreEr
     Ok(due)
 }
 
-/// A callback, if its time has come.
+/// A callback, if it is due.
 pub(crate) fn if_due(connection: &Connection, id: i64, now: i64) -> Result<Option<DueCallback>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT c.target, c.body, c.attempts, p.order_number, c.next_attempt_at
@@ -164,14 +163,14 @@ pub(crate) fn if_due(connection: &Connection, id: i64, now: i64) -> Result<Optio
     Ok(found.optional()?)
 }
 
-/// When the next callback after `now` is due.
+/// The time at which the next callback after `now` is due.
 pub(crate) fn next_due(connection: &Connection, now: i64) -> Result<Option<i64>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT MIN(next_attempt_at) FROM callbacks WHERE next_attempt_at > ?1")?
         .query_row([now], |row| row.get(0))?)
 }
 
-/// Records an attempt, and when the next one is due, if any.
+/// Records an attempt, and the time of the next one, if any.
 pub(crate) fn record_attempt(
     transaction: &WriteTransaction<'_>,
     callback: &DueCallback,
@@ -180,7 +179,7 @@ pub(crate) fn record_attempt(
 ) -> Result<(), StoreError> {
     let attempt = callback.attempts + 1;
     insert_attempt(transaction, callback.id, attempt, result)?;
-    // If another delivery was requested meanwhile, it stays due.
+    // If another delivery was requested during this one, it stays due.
     transaction
         .prepare_cached(
             "UPDATE callbacks SET attempts = ?2, next_attempt_at =
@@ -191,8 +190,7 @@ pub(crate) fn record_attempt(
     if next_attempt_at.is_none() { release(transaction, callback.id) } else { Ok(()) }
 }
 
-/// Lets go of the payment's earlier callbacks that were held back until this one was done. A forged one is no callback
-/// of the payment's.
+/// Releases the payment's earlier callbacks that were held back until this one was done. A forged callback does not count as the payment's.
 fn release(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
@@ -204,7 +202,7 @@ fn release(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError
     Ok(())
 }
 
-/// Every attempt so far, oldest first; of one order, where one is named.
+/// All attempts so far, oldest first; of one order, if it is given.
 pub(crate) fn attempts(connection: &Connection, order: Option<&str>) -> Result<Vec<CallbackAttempt>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT p.order_number, c.target, c.body, a.attempt, a.at, a.http_status, a.error, c.fault
@@ -231,7 +229,7 @@ pub(crate) fn attempts(connection: &Connection, order: Option<&str>) -> Result<V
     Ok(attempts)
 }
 
-/// One attempt to deliver a callback, with all that is known of it.
+/// All data of one delivery attempt.
 pub(crate) struct Attempt {
     pub(crate) id: i64,
     pub(crate) callback_id: i64,
@@ -247,7 +245,7 @@ pub(crate) struct Attempt {
     pub(crate) fault: Option<FaultName>,
     pub(crate) response_head: Option<String>,
     pub(crate) response_body: Option<String>,
-    /// When the callback is sent again by itself, if it is.
+    /// The time of the next automatic attempt, if any.
     pub(crate) next_attempt_at: Option<i64>,
 }
 
@@ -260,7 +258,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Every value.
+    /// All values.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -281,8 +279,7 @@ const SELECT: &str = "SELECT a.*, c.payment_id, c.target, c.body, c.fault, c.nex
      JOIN callbacks c ON c.id = a.callback_id
      JOIN payments p ON p.id = c.payment_id";
 
-/// A page of the attempts, newest first: those of one order, where one is named, and those before an id, where one is
-/// given.
+/// A page of the attempts, newest first: those of one order, if it is given, and those before an id, if it is given.
 pub(crate) fn attempts_page(
     connection: &Connection,
     order: Option<&str>,
@@ -316,14 +313,14 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Attempt>,
     Ok(connection.prepare_cached(&sql)?.query_row([id], attempt).optional()?)
 }
 
-/// How many callbacks wait to be sent.
+/// The number of callbacks that wait to be sent.
 pub(crate) fn waiting(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection
         .prepare_cached("SELECT COUNT(*) FROM callbacks WHERE next_attempt_at IS NOT NULL")?
         .query_row((), |row| row.get(0))?)
 }
 
-/// Makes a callback due now; false if there is none with this id.
+/// Makes a callback due now. False if there is none with this id.
 pub(crate) fn deliver_again(transaction: &WriteTransaction<'_>, callback_id: i64) -> Result<bool, StoreError> {
     let changed = transaction
         .prepare_cached("UPDATE callbacks SET next_attempt_at = ?2, held_back = 0 WHERE id = ?1")?

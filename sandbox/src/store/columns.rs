@@ -1,4 +1,4 @@
-//! Columns that hold a name or a number as text, and are parsed when they are read.
+//! Columns with a name or a number as text, parsed when they are read.
 
 use rusqlite::{
     Row, RowIndex,
@@ -11,7 +11,7 @@ use crate::{
     faults::FaultName,
 };
 
-/// A stored word, read back by its parser.
+/// A stored word, read by its parser.
 pub(super) struct Parsed<T>(T);
 
 pub(super) trait ParseColumn: Sized {
@@ -54,7 +54,7 @@ pub(super) fn parsed<T: ParseColumn>(row: &Row<'_>, column: impl RowIndex) -> ru
     row.get::<_, Parsed<T>>(column).map(|word| word.0)
 }
 
-/// A column's word, if it has one.
+/// A column's word, if any.
 pub(super) fn optional_parsed<T: ParseColumn>(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let found: Option<Parsed<T>> = row.get(column)?;
     Ok(found.map(|word| word.0))

@@ -1,5 +1,4 @@
-//! The database: SQLite, with one connection that writes. SQLite has one writer at a time, so a connection pool would
-//! only wait.
+//! The database: SQLite, with one connection that writes. SQLite has one writer at a time, so a pool would only wait.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,29 +19,29 @@ use crate::{
     },
 };
 
-/// How long to wait for another process that holds the file.
+/// How long to wait for another process that locks the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The page cache, in KiB: the pages that the next payments write to, and the inner pages of the indexes.
 const CACHE_KIB: i64 = 16 * 1024;
-/// Pages of the write-ahead log after which it is put into the file: a checkpoint waits for the disk, and a page that many
-/// payments have written to is put there once.
+/// Pages of the write-ahead log after which a checkpoint copies it into the file. A checkpoint
+/// waits for the disk, and copies a page once, however many payments have written to it.
 const CHECKPOINT: u32 = 8192;
-/// Room for every statement that payments need; lists of the dashboard are prepared each time.
+/// Capacity for every statement of payments; lists of the dashboard are prepared each time.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The database. Calls block: but for those of the gateway's endpoints, which are short, they run on blocking threads.
+/// The database. Calls block. They run on blocking threads, except for the short ones of the gateway's endpoints.
 pub(crate) struct Store {
     writer: Mutex<Writer>,
     log: WriteBehindLog,
     changes: Arc<ChangeFlags>,
     /// The clock of its times.
     pub(crate) clock: Arc<Clock>,
-    /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
+    /// For a file: a second connection that only reads, so that long queries of the dashboard delay no payment.
     reader: Option<Mutex<Connection>>,
 }
 
 impl Store {
-    /// Opens the database and runs the migrations that it lacks.
+    /// Opens the database and runs the missing migrations.
     pub(crate) fn open(database: &Database) -> Result<Self, SandboxError> {
         let (path, opened) = match database {
             Database::Memory => (PathBuf::from(":memory:"), Connection::open_in_memory()),
@@ -51,7 +50,7 @@ impl Store {
         let unusable =
             |error: rusqlite::Error| SandboxError::Database { path: path.clone(), detail: error.to_string() };
         let mut connection = opened.map_err(unusable)?;
-        // Checked before anything is set, so that a rejected file stays unchanged.
+        // Checked first, so that a rejected file stays unchanged.
         if let Some(found) = newer_version(&connection).map_err(unusable)? {
             return Err(SandboxError::NewerDatabase { path, found, supported: SCHEMA_VERSION });
         }
@@ -68,7 +67,7 @@ impl Store {
         Ok(Self { writer, log, changes, clock, reader })
     }
 
-    /// Steps the clock forward until it is this far ahead, unless it already is.
+    /// Moves the clock forward to this offset, unless it is already there.
     pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
         if ahead_ms > self.clock.ahead_ms() {
             self.write(|transaction| transaction::store_clock(transaction, ahead_ms))
@@ -78,9 +77,9 @@ impl Store {
         Ok(())
     }
 
-    /// Long reads, for the dashboard. They see everything that was written before the call.
+    /// Long reads, for the dashboard. They see everything written before the call.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        // On a disk that is full a page can still be read.
+        // On a full disk, pages can still be read.
         let _flushed = self.flush();
         match &self.reader {
             Some(connection) => browse(&mut connection.lock().unwrap_or_else(PoisonError::into_inner), work),
@@ -92,7 +91,7 @@ impl Store {
         }
     }
 
-    /// Reads. Requests in a group see uncommitted data and wait for its commit; for other callers it is committed first.
+    /// Reads. Requests in a group see uncommitted data and wait for its commit; for other callers, it is committed first.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut writer = self.lock();
         if !writer.group.as_ref().is_none_or(group_commit::join) {
@@ -101,8 +100,7 @@ impl Store {
         work(&writer.connection)
     }
 
-    /// Reads and writes in one transaction: all of it happens, or nothing. It is committed at once, or with those of the
-    /// group that the caller waits for.
+    /// Reads and writes in one atomic transaction. It is committed at once, or with the group that the caller waits for.
     pub(crate) fn write<T>(
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -110,7 +108,7 @@ impl Store {
         self.write_with_changes(work).map(|(value, _)| value)
     }
 
-    /// The same, and what of it concerns background tasks.
+    /// The same; also returns the changes that affect background tasks.
     pub(crate) fn write_with_changes<T>(
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -118,7 +116,7 @@ impl Store {
         let mut writer = self.lock();
         let written = writer.write(work);
         if writer.was_rolled_back() {
-            // Where the disk fails, SQLite may take back the whole transaction by itself: of the group nothing is left.
+            // If the disk fails, SQLite may roll back the whole transaction by itself; then nothing of the group is left.
             let _reported = self.end_group(&mut writer);
         }
         let value = written?;
@@ -128,7 +126,7 @@ impl Store {
         Ok((value, self.changes.take()))
     }
 
-    /// Commits the open group, if there is one, and reports the result to the requests that wait for it.
+    /// Commits the open group, if any, and reports the result to the waiting requests.
     pub(crate) fn commit(&self) {
         let _reported = self.end_group(&mut self.lock());
     }
@@ -156,7 +154,7 @@ impl Store {
         self.log.add(self.clock.now_ms(), exchange)
     }
 
-    /// Writes what waits to be, and commits it.
+    /// Writes and commits the buffered requests.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         let mut writer = self.lock();
         if !self.log.is_empty() {
@@ -170,7 +168,7 @@ impl Store {
     }
 }
 
-/// One read transaction: all that a page shows is of one moment.
+/// One read transaction: all data of a page is of one moment.
 fn browse<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
@@ -195,23 +193,23 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    // What a savepoint would have to restore needs no file.
+    // The data for restoring a savepoint needs no file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     prepare_once(connection)
 }
 
-/// Prepared statements stay. Without the query planner stability guarantee a value that is bound can have one planned
-/// anew, which costs more than to run it.
+/// Keeps prepared statements. Without the query planner stability guarantee, a bound
+/// value can cause a statement to be planned again, which costs more than running it.
 fn prepare_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
-/// Migration N brings a database from version N to N + 1. One that was released is never edited.
+/// Migration N brings a database from version N to N + 1. A released migration is never edited.
 const MIGRATIONS: [&str; 1] = [include_str!("migration_1.sql")];
 
-/// The version this sandbox writes.
+/// The version that this sandbox writes.
 const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 fn schema_version(connection: &Connection) -> rusqlite::Result<i64> {
@@ -237,7 +235,7 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
 const TABLES: [&str; 7] =
     ["callback_attempts", "callbacks", "state_changes", "payments", "payments_by_day", "exchanges", "received"];
 
-/// Deletes payments with all that belongs to them, and the record of requests.
+/// Deletes payments with all their data, and the request log.
 pub(crate) fn delete_all(transaction: &WriteTransaction<'_>) -> Result<(), StoreError> {
     for table in TABLES {
         transaction.execute(&format!("DELETE FROM {table}"), ())?;

@@ -23,17 +23,17 @@ use crate::{
 pub struct ReceivedRequest {
     /// The endpoint's path, e.g. `/api/v1.1.0/payment`.
     pub endpoint: String,
-    /// The order number or transaction id in it, if it had one that could be read.
+    /// The order number or transaction id in it, if it could be read.
     pub order_number: Option<String>,
     /// The HTTP status of the response; `None` if a fault withheld it from the client.
     pub http_status: Option<u16>,
     /// The injected fault, if any.
     pub fault: Option<FaultName>,
-    /// When it was answered.
+    /// The time of the response.
     pub at: SystemTime,
 }
 
-/// A request about to be recorded.
+/// A request to record.
 pub(crate) struct NewExchange {
     pub(crate) endpoint: EndpointName,
     pub(crate) order_number: Option<String>,
@@ -48,12 +48,12 @@ pub(crate) struct NewExchange {
     pub(crate) response_body: Option<String>,
 }
 
-/// Records requests, each with the time at which it was answered.
+/// Records requests, each with the time of its response.
 pub(super) fn record_all(connection: &Connection, requests: &[(i64, NewExchange)]) -> Result<(), StoreError> {
     requests.iter().try_for_each(|(at, request)| record(connection, *at, request))
 }
 
-/// Records a request and when it was answered.
+/// Records a request with the time of its response.
 pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -77,8 +77,7 @@ pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Res
     Ok(())
 }
 
-/// Every request so far, in the order they were answered; of one payment, by whichever of its numbers, where one is
-/// named.
+/// All requests so far, in the order of their responses; only those of one payment if one of its numbers is given.
 pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT endpoint, order_number, http_status, at, fault FROM exchanges
@@ -123,8 +122,7 @@ pub(crate) struct StateChange {
 /// The limit of each kind: a payment with thousands of status queries still fits on a page.
 const MAX_SHOWN: usize = 200;
 
-/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest
-/// first.
+/// The requests about a payment: those with one of its numbers, and the one that created it. The latest ones, oldest first.
 pub(crate) fn of_payment(connection: &Connection, record: &Record) -> Result<Vec<Exchange>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT * FROM exchanges WHERE id IN (
@@ -167,14 +165,14 @@ pub(crate) fn state_changes(connection: &Connection, id: i64) -> Result<Vec<Stat
 /// The number of buffered requests at which they are written at once.
 const MAX_BUFFERED: usize = 512;
 
-/// The requests that were answered and are not in the database yet, each with its time.
+/// The answered requests that are not in the database yet, each with its time.
 #[derive(Default)]
 pub(super) struct WriteBehindLog(Mutex<Vec<(i64, NewExchange)>>);
 
-/// When the buffer has to be written.
+/// The time at which the buffer must be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
-    /// A write is scheduled already.
+    /// A write is already scheduled.
     Scheduled,
     /// Soon: schedule a write.
     Soon,
@@ -197,7 +195,7 @@ impl WriteBehindLog {
         self.lock().is_empty()
     }
 
-    /// All of them, to be written.
+    /// Takes all, for writing.
     pub(super) fn take(&self) -> Vec<(i64, NewExchange)> {
         std::mem::take(&mut *self.lock())
     }

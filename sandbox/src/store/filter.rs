@@ -1,21 +1,20 @@
-//! Filters for lists of payments, and the SQL conditions that they become.
+//! Filters for lists of payments, and their SQL conditions.
 
 use rusqlite::ToSql;
 
 use crate::domain::{PaymentKind, PaymentStatus, Provider};
 
-/// Matches are counted up to here; "more than that" is all that people want to know of the rest. Few in this crate's own tests,
-/// so that they come there.
+/// Matches are counted up to here; the page shows more as "more than". Lower in this crate's tests, so that they reach it.
 pub(crate) const MAX_COUNTED: u32 = if cfg!(test) { 100 } else { 10_000 };
 
-/// Which payments to list; an empty filter selects all.
+/// The payments to list; an empty filter selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) text: Option<SearchedText>,
     pub(crate) kind: Option<PaymentKind>,
     pub(crate) provider: Option<Provider>,
     pub(crate) status: Option<PaymentStatus>,
-    /// Registered at this time or later.
+    /// Registered at or after this time.
     pub(crate) from: Option<i64>,
     /// Registered before this time.
     pub(crate) until: Option<i64>,
@@ -33,8 +32,8 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// For a list that is sorted by a column, or for a count. A list is read in its order and stops when its page is
-    /// full; a `+` keeps SQLite from reading all that another condition lets through, only to sort it.
+    /// For a list that is sorted by a column, or for a count. A list is read in its order until its page
+    /// is full. A `+` keeps SQLite from reading all matches of another condition only to sort them.
     pub(super) fn of(filter: &Filter, sorted_by: Option<&str>) -> Self {
         match sorted_by {
             None => Self::with_signs(filter, "", ""),
@@ -43,7 +42,7 @@ impl Conditions {
         }
     }
 
-    /// For payments that are looked up by their ids, whatever else holds for them.
+    /// For payments that are looked up by id, with any other conditions.
     pub(super) fn of_known(filter: &Filter) -> Self {
         Self::with_signs(filter, "+", "+")
     }
@@ -76,14 +75,14 @@ impl Conditions {
     }
 }
 
-/// The characters of a trigram.
+/// The length of a trigram.
 const SHORTEST: usize = 3;
-/// A text to search for.
+/// A search text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SearchedText {
-    /// A part of a number, of the description or of a mask.
+    /// A part of a number, the description or a mask.
     pub(crate) text: String,
-    /// The mask of the card number that the text is, if it may be one.
+    /// The mask of the card number, if the text may be one.
     pub(crate) card: Option<String>,
 }
 
@@ -97,7 +96,7 @@ impl SearchedText {
         [self.text.as_str(), self.of_card()].iter().all(|text| text.chars().nth(SHORTEST - 1).is_some())
     }
 
-    /// A query of the full-text index. A phrase of trigrams is the text itself, and in quotes its own signs mean nothing.
+    /// A query of the full-text index. A phrase of trigrams is the text itself; in quotes, its own operators have no meaning.
     pub(super) fn query(&self) -> String {
         let phrase = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         format!(
@@ -107,7 +106,7 @@ impl SearchedText {
         )
     }
 
-    /// A condition for payments `p` that looks through their texts as they stand, and its values.
+    /// A condition that scans the texts of payments `p`, and its values.
     pub(super) fn condition(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut parts = Vec::new();
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -126,12 +125,12 @@ impl SearchedText {
     }
 }
 
-/// What contains the text, word for word: a pattern's own signs mean nothing in it.
+/// A pattern that matches the text literally: its own wildcards are escaped.
 fn pattern(text: &str) -> String {
     format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
 }
 
-/// The spellings of a text to look for: SQLite ignores the case of English only.
+/// The spellings of a text to search for: SQLite ignores case only in English.
 fn spellings(text: &str) -> Vec<String> {
     let small = text.to_lowercase();
     let mut letters = small.chars();

@@ -1,7 +1,7 @@
-//! Group commit: concurrent requests share one commit, which costs little more than a commit for one of them. Each waits for the commit
-//! before it is answered, and so does a request that has read uncommitted data.
+//! Group commit: concurrent requests share one commit, which costs little more than the commit of one.
+//! Each request waits for the commit before it is answered, also if it has only read uncommitted data.
 //!
-//! A request that comes alone is committed after one turn of the scheduler.
+//! A single request is committed after one turn of the scheduler.
 
 use std::{
     cell::RefCell,
@@ -63,9 +63,9 @@ pub(crate) struct Grouped<T> {
 }
 
 impl<T> Grouped<T> {
-    /// The value, once all was committed that it comes from.
+    /// The value after the commit of everything that it depends on.
     pub(crate) async fn committed(self, store: &Store) -> Result<T, StoreError> {
-        /// Commits also if the client hangs up meanwhile.
+        /// Commits even if the client hangs up.
         struct Commit<'a>(&'a Store);
         impl Drop for Commit<'_> {
             fn drop(&mut self) {
@@ -74,10 +74,10 @@ impl<T> Grouped<T> {
         }
         if !self.is_over() {
             let commit = Commit(store);
-            // The requests that are there already join; the first that is back here commits for all.
+            // Waiting requests join now; the first one that returns here commits for all.
             yield_now().await;
             if self.is_over() {
-                // Others have done so, and a group that is open now is not this one's.
+                // Others have committed, and an open group is a later one.
                 std::mem::forget(commit);
             }
         }

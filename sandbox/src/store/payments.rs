@@ -1,4 +1,4 @@
-//! Payments: inserted once, found by their numbers, updated as they proceed.
+//! Payments: inserted once, found by their numbers, and updated.
 
 use rusqlite::{Connection, OptionalExtension, Params, Row, named_params};
 use rust_decimal::Decimal;
@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// One-time passwords a payer may get wrong before the payment is rejected.
+/// The number of wrong one-time passwords after which a payment is rejected.
 pub(crate) const OTP_ATTEMPTS: u32 = 3;
 
-/// A payment about to be registered.
+/// A payment to register.
 pub(crate) struct NewPayment {
     pub(crate) kind: PaymentKind,
     pub(crate) order_number: String,
@@ -31,11 +31,11 @@ pub(crate) struct NewPayment {
     pub(crate) language: Option<Language>,
     pub(crate) return_url: Option<String>,
     pub(crate) callback_url: Option<String>,
-    /// Whether a card's payer was sent to the confirmation page.
+    /// Whether the payer of a card was sent to the confirmation page.
     pub(crate) confirmation_page: bool,
 }
 
-/// A payment with everything that is stored of it.
+/// A payment with all its stored data.
 #[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) id: i64,
@@ -48,13 +48,13 @@ pub(crate) struct Record {
     pub(crate) callback_url: Option<String>,
     pub(crate) confirmation_page: bool,
     pub(crate) created_at: i64,
-    /// When it became final, if it did.
+    /// The time at which it became final, if it did.
     pub(crate) finished_at: Option<i64>,
     /// Whether a fault has just prevented it from becoming final.
     pub(crate) stuck: bool,
 }
 
-/// The columns of `payments p` that a record is read from, in the order in which `record` reads them.
+/// The columns of `payments p` for a record, in the order in which `record` reads them.
 pub(super) const COLUMNS: &str = "SELECT p.id, p.kind, p.order_number, p.gateway_number, p.provider, p.amount,
     p.currency, p.status, p.reject_reason, p.masked_card, p.masked_phone, p.otp_attempts_left, p.description,
     p.holder_name, p.requisite, p.language, p.return_url, p.callback_url, p.confirmation_page, p.created_at,
@@ -109,12 +109,12 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Record, StoreErr
     Ok(connection.prepare_cached(&sql)?.query_row([id], record)?)
 }
 
-/// The latest payment with an order number, open ones first where a number was used twice.
+/// The latest payment with an order number; if several have it, open ones first.
 pub(crate) fn by_order_number(connection: &Connection, order_number: &str) -> Result<Option<Record>, StoreError> {
     first(connection, &format!("WHERE p.order_number = ?1 {OPEN_FIRST}"), [order_number])
 }
 
-/// As `by_order_number`, of the payments by one provider.
+/// Like `by_order_number`, among the payments of one provider.
 pub(crate) fn by_order_number_and_provider(
     connection: &Connection,
     order_number: &str,
@@ -124,7 +124,7 @@ pub(crate) fn by_order_number_and_provider(
     first(connection, &clause, [order_number, provider.as_str()])
 }
 
-/// As `by_order_number`, of the payments of one kind.
+/// Like `by_order_number`, among the payments of one kind.
 pub(crate) fn by_order_number_and_kind(
     connection: &Connection,
     order_number: &str,
@@ -134,7 +134,7 @@ pub(crate) fn by_order_number_and_kind(
     first(connection, &clause, [order_number, kind.as_str()])
 }
 
-/// The first payment registered under an order number.
+/// The first payment with an order number.
 pub(crate) fn first_with_order_number(
     connection: &Connection,
     order_number: &str,
@@ -142,7 +142,7 @@ pub(crate) fn first_with_order_number(
     first(connection, "WHERE p.order_number = ?1 ORDER BY p.id", [order_number])
 }
 
-/// The payment that goes by a number: the merchant's or a transaction id, else the gateway's.
+/// The payment with a number: the merchant's or a transaction id, else the gateway's.
 pub(crate) fn by_any_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
     match by_order_number(connection, number)? {
         Some(record) => Ok(Some(record)),
@@ -150,23 +150,23 @@ pub(crate) fn by_any_number(connection: &Connection, number: &str) -> Result<Opt
     }
 }
 
-/// The payment with a number of the gateway.
+/// The payment with a gateway number.
 pub(crate) fn by_gateway_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
     first(connection, "WHERE p.gateway_number = ?1", [number])
 }
 
-/// The first payment of a clause. The clause has no `LIMIT`: with one, SQLite sorts even a single row in a table of its own.
+/// The first payment of a clause. The clause has no `LIMIT`: with one, SQLite would sort even a single row in a separate table.
 pub(super) fn first(connection: &Connection, clause: &str, params: impl Params) -> Result<Option<Record>, StoreError> {
     let sql = format!("{COLUMNS} FROM payments p {clause}");
     Ok(connection.prepare_cached(&sql)?.query_row(params, record).optional()?)
 }
 
-/// Whether there is any payment at all.
+/// Whether there are any payments.
 pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM payments)")?.query_row((), |row| row.get(0))?)
 }
 
-/// Every payment, in the order of registration; those of one number, where one is named.
+/// All payments, in the order of registration; those with one number, if it is given.
 pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<Payment>, StoreError> {
     let sql = format!(
         "{COLUMNS} FROM payments p WHERE ?1 IS NULL OR p.order_number = ?1 OR p.gateway_number = ?1 ORDER BY p.id"
@@ -177,7 +177,7 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<P
     Ok(payments)
 }
 
-/// Sets what the payer chose on the pay-form.
+/// Sets the payer's choice on the pay-form.
 pub(crate) fn set_payer(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -191,7 +191,7 @@ pub(crate) fn set_payer(
     Ok(())
 }
 
-/// Changes the status and records the time, with the reason of a rejection.
+/// Changes the status and records the time, with the reason of a rejection, if any.
 pub(crate) fn set_status(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -214,7 +214,7 @@ pub(crate) fn set_status(
     note_change(transaction, id, status, now)
 }
 
-/// Adds to the history of a payment's statuses.
+/// Adds a status to a payment's history.
 fn note_change(transaction: &WriteTransaction<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
     transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?.execute((
         id,
@@ -230,13 +230,13 @@ pub(crate) fn set_amount(transaction: &WriteTransaction<'_>, id: i64, amount: De
     Ok(())
 }
 
-/// Sets the callback URL, where a later request names it.
+/// Sets the callback URL, if a later request has one.
 pub(crate) fn set_callback_url(transaction: &WriteTransaction<'_>, id: i64, url: &str) -> Result<(), StoreError> {
     transaction.prepare_cached("UPDATE payments SET callback_url = ?2 WHERE id = ?1")?.execute((id, url))?;
     Ok(())
 }
 
-/// Decrements the attempts that are left.
+/// Decrements the remaining attempts.
 pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET otp_attempts_left = MAX(otp_attempts_left - 1, 0) WHERE id = ?1")?
@@ -244,7 +244,7 @@ pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> 
     Ok(())
 }
 
-/// The record of a row.
+/// Reads the record from a row.
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let kind = parsed(row, 1)?;
     let order_number: String = row.get(2)?;
@@ -290,7 +290,7 @@ pub(crate) fn count_pending_query(transaction: &WriteTransaction<'_>, id: i64) -
         .query_row([id], |row| row.get(0))?)
 }
 
-/// Sets the reason for which a pending payment will be rejected.
+/// Sets the reason with which a pending payment will be rejected.
 pub(crate) fn set_pending_reason(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -302,14 +302,14 @@ pub(crate) fn set_pending_reason(
     Ok(())
 }
 
-/// The reason for which a pending payment will be rejected; `None` if it will be charged.
+/// The reason with which a pending payment will be rejected; `None` if it will be charged.
 pub(crate) fn pending_reason(connection: &Connection, id: i64) -> Result<Option<RejectReason>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT pending_reason FROM payments WHERE id = ?1")?
         .query_row([id], |row| optional_parsed(row, "pending_reason"))?)
 }
 
-/// The payments that have been pending since a time or longer.
+/// The payments that have been pending since this time or longer.
 pub(crate) fn pending_since(connection: &Connection, since: i64) -> Result<Vec<i64>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM payments WHERE status = 'PENDING' AND pending_since <= ?1 ORDER BY pending_since, id",
@@ -318,7 +318,7 @@ pub(crate) fn pending_since(connection: &Connection, since: i64) -> Result<Vec<i
     Ok(ids)
 }
 
-/// Since when the payment has been pending that has been so for longest.
+/// The time since which the longest pending payment has been pending.
 pub(crate) fn longest_pending(connection: &Connection) -> Result<Option<i64>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT MIN(pending_since) FROM payments WHERE status = 'PENDING'")?

@@ -7,13 +7,13 @@ use crate::store::{StoreError, WriteTransaction, transaction};
 /// The number of requests that are stored.
 const KEPT: u32 = 500;
 
-/// A request that came.
+/// A received request.
 pub(crate) struct Received {
     pub(crate) at: i64,
     pub(crate) name: String,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The length of the body, which may be longer than the stored part.
+    /// The length of the whole body; the stored part may be shorter.
     pub(crate) body_length: i64,
     pub(crate) answered: u16,
 }
@@ -57,7 +57,7 @@ pub(crate) fn latest(connection: &Connection, name: Option<&str>, count: u32) ->
     Ok(requests)
 }
 
-/// Deletes all of them.
+/// Deletes all requests.
 pub(crate) fn forget(transaction: &WriteTransaction<'_>) -> Result<(), StoreError> {
     transaction.execute("DELETE FROM received", ())?;
     Ok(())

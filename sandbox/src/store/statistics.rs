@@ -1,5 +1,5 @@
-//! Aggregation of payments by time, provider, method and outcome. Days and longer periods come from counts by day, so they take no longer
-//! when a day has more payments; hours are counted on request.
+//! Aggregation of payments by time, provider, method and outcome. Days and longer periods use
+//! daily counts, so the number of payments does not slow them down; hours are counted on request.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -16,12 +16,12 @@ use crate::{
 const AHEAD: i64 = clock::ZONE.whole_seconds() as i64 * 1000;
 const DAY: i64 = 86_400_000;
 
-/// The number of the day in Bishkek that a time lies in: 0 is the first of January 1970.
+/// The number of the day in Bishkek that contains a time: 0 is 1 January 1970.
 pub(crate) fn day(ms: i64) -> i64 {
     (ms + AHEAD).div_euclid(DAY)
 }
 
-/// The length of the periods that payments are counted by.
+/// The length of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Unit {
@@ -32,7 +32,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Every value.
+    /// All values.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -40,12 +40,12 @@ impl Unit {
         self.into()
     }
 
-    /// A number for the period of a day, the same for all in it and growing with time; of a month each day has its own.
-    /// 1970 began on a Thursday, weeks begin on Mondays.
+    /// A number for the period of a day: the same for all its days, and increasing with time.
+    /// For months, each day has its own. 1970 began on a Thursday; weeks begin on Mondays.
     fn of_day(self) -> &'static str {
         match self {
             Self::Week => "(day + 3) / 7",
-            // Days become months afterwards: SQL has no calendar of Bishkek's time.
+            // Days are grouped into months afterwards: SQL has no calendar of Bishkek.
             _ => "day",
         }
     }
@@ -61,7 +61,7 @@ pub(crate) struct PeriodCount {
     pub(crate) minor: i64,
 }
 
-/// Payments by period, by day where the unit is a month, registered at `from` or later and before `until`.
+/// Payments by period (by day if the unit is a month), registered at `from` or later and before `until`.
 pub(crate) fn by_time(
     connection: &Connection,
     unit: Unit,
@@ -103,7 +103,7 @@ fn by_days(unit: Unit) -> String {
     )
 }
 
-/// Payments that are alike in all that matters for an analysis.
+/// Payments that are equal in all respects of an analysis.
 pub(crate) struct PaymentGroup {
     pub(crate) kind: PaymentKind,
     pub(crate) provider: Option<Provider>,
@@ -112,11 +112,11 @@ pub(crate) struct PaymentGroup {
     pub(crate) currency: String,
     pub(crate) count: i64,
     pub(crate) minor: i64,
-    /// From registration to the end, all of them together, in milliseconds; 0 for open ones.
+    /// Total time from registration to the end, in milliseconds; 0 for open ones.
     pub(crate) took: i64,
 }
 
-/// Payments by everything an analysis needs, registered on a day or later.
+/// Payments grouped for an analysis, registered on a day or later.
 pub(crate) fn payment_groups(connection: &Connection, first_day: i64) -> Result<Vec<PaymentGroup>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, NULLIF(provider, '') AS provider, status, NULLIF(reject_reason, '') AS reject_reason, currency,

@@ -1,8 +1,8 @@
-//! Full-text search by a trigram index: the payments with a text in a number, in the description or in a mask.
+//! Full-text search by a trigram index: finds payments by a text in a number, the description or a mask.
 //!
-//! The index is filled in the background after the first search, so that payments cost nothing for it. Payments that are not indexed yet
-//! are scanned, and so is everything for a text of one or two characters. The index ignores the case of every script. A scan ignores the
-//! case of English; of other words it finds those in lower case, in upper case, with a capital first letter, and as they were typed.
+//! The index is filled in the background after the first search, so that it does not slow down payments. Payments that are not
+//! indexed yet are scanned; for a text of one or two characters, all are. The index ignores case in every script. A scan ignores
+//! case in English; in other languages, it finds words in lower case, in upper case, with a capital first letter, and as typed.
 
 use rusqlite::{Connection, ToSql};
 
@@ -11,7 +11,7 @@ use crate::store::{
     filter::{Conditions, MAX_COUNTED, SearchedText},
 };
 
-/// Payments that are taken into the index in one transaction: more would keep those that are being made waiting.
+/// Payments that are indexed in one transaction: more would delay new payments.
 const BATCH: u32 = 200;
 
 /// The payments that match a text and a filter.
@@ -25,8 +25,8 @@ pub(super) enum Matches {
 }
 
 impl SearchedText {
-    /// The payments with it for which other conditions hold, too, as far as they can be counted: those of the index that
-    /// are still as they were, and of the others those that have it now.
+    /// The payments that match it and the other conditions, up to the maximum count:
+    /// indexed ones that are unchanged since, and of the others those that match now.
     pub(super) fn matches(&self, connection: &Connection, others: &Conditions) -> Result<Matches, StoreError> {
         if !self.is_indexed() {
             return Ok(Matches::NotIndexed);
@@ -47,7 +47,7 @@ impl SearchedText {
 
     /// The SQL of the search, and the values for the texts in each of its last two parts.
     fn searching(&self, others: &Conditions) -> (String, Vec<Box<dyn ToSql>>) {
-        // Without other conditions there is no need to look at the payments themselves.
+        // Without other conditions, the payments themselves need not be read.
         let indexed = match others.sql.as_slice() {
             [] => "SELECT t.rowid FROM payments_text t",
             _ => "SELECT t.rowid FROM payments_text t CROSS JOIN payments p ON p.id = t.rowid",
@@ -68,7 +68,7 @@ impl SearchedText {
     }
 }
 
-/// Indexes some more payments; false if there are none left.
+/// Indexes some more payments. False if none are left.
 pub(crate) fn index_batch(transaction: &WriteTransaction<'_>) -> Result<bool, StoreError> {
     let stale = format!("SELECT payment_id FROM payments_text_stale ORDER BY payment_id LIMIT {BATCH}");
     let of = |ids: &str| {

@@ -1,5 +1,5 @@
-//! The connection that writes. Each write happens as a whole or not at all, and all writes of a group share one transaction.
-//! Also: the simulation clock that the database's times are read from, and which tables a write changed.
+//! The connection that writes. Each write is atomic, and all writes of a group share one transaction.
+//! Also: the simulation clock of the database's times, and which tables a write changed.
 
 use std::{
     ops::Deref,
@@ -13,14 +13,14 @@ use rusqlite::{Connection, functions::FunctionFlags, hooks::Action};
 
 use crate::{domain::clock::Clock, store::group_commit::Group};
 
-/// The connection that writes, and the group whose transaction is open on it.
+/// The connection that writes, and the group whose transaction is open.
 pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) group: Option<Arc<Group>>,
 }
 
 impl Writer {
-    /// Writes within the open group's transaction, or begins one with a group of its own.
+    /// Writes within the open group's transaction, or starts one with a group of its own.
     pub(super) fn write<T>(
         &mut self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -68,11 +68,11 @@ pub(super) fn execute(connection: &Connection, statement: &str) -> Result<(), St
     Ok(())
 }
 
-/// A connection within a transaction: everything written by it happens, or nothing.
+/// A connection within a transaction: its writes are atomic.
 pub(crate) struct WriteTransaction<'a>(&'a Connection);
 
 impl<'a> WriteTransaction<'a> {
-    /// The connection has to be in a transaction.
+    /// The connection must be in a transaction.
     pub(super) fn within_transaction(connection: &'a Connection) -> Self {
         Self(connection)
     }
@@ -96,30 +96,30 @@ pub(super) fn read_clock(connection: &Connection) -> rusqlite::Result<Arc<Clock>
     Ok(clock)
 }
 
-/// What time it is, in milliseconds since 1970.
+/// The current time, in milliseconds since 1970.
 pub(crate) fn gateway_now(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.prepare_cached("SELECT gateway_now()")?.query_row((), |row| row.get(0))?)
 }
 
-/// Stores how far the clock is ahead, so that time in a file never goes back.
+/// Stores the clock's offset, so that the time of a file never goes back.
 pub(crate) fn store_clock(connection: &Connection, ahead_ms: i64) -> Result<(), StoreError> {
     connection.prepare_cached("UPDATE clock SET ahead_ms = ?1")?.execute([ahead_ms])?;
     Ok(())
 }
 
-/// Which tables were changed: set by SQLite's update hook, so that no write can be missed.
+/// The changed tables: set by SQLite's update hook, so that no write is missed.
 #[derive(Default)]
 pub(super) struct ChangeFlags {
     callbacks: AtomicBool,
     payments: AtomicBool,
 }
 
-/// The changes that concern background tasks.
+/// The changes that affect background tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// A callback was put into the queue, or may be due at another time.
+    /// A callback was enqueued, or its due time may have changed.
     pub(crate) callbacks: bool,
-    /// A payment changed; one that is new is not pending yet.
+    /// A payment changed. A new one is not pending yet.
     pub(crate) payments: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Login and sessions of a part of the staff's pages. The right secret begins a session, with brute force protection and
-//! a CSRF token for each form. Sessions are in memory: a restart logs everybody out.
+//! Login and sessions of a section of the staff pages. The right secret starts a session, with brute
+//! force protection and a CSRF token for each form. Sessions are in memory: a restart logs everybody out.
 
 use std::{
     collections::HashMap,
@@ -21,10 +21,10 @@ use uuid::Uuid;
 
 use crate::web::PageRequest;
 
-/// The login of one part. Each has sessions and a rate limit of its own: a session of one is none of another.
+/// The login of one section. Each section has its own sessions and rate limit.
 pub(crate) struct Access {
     public_url: String,
-    /// Whether the sandbox itself speaks TLS.
+    /// Whether the sandbox itself uses TLS.
     has_tls: bool,
     name: &'static str,
     sessions: Sessions,
@@ -35,17 +35,16 @@ pub(crate) struct Access {
 
 /// Why a login was rejected.
 pub(crate) enum LoginRejection {
-    /// The form came from elsewhere, or from before a restart.
+    /// The form is from another site, or from before a restart.
     OutOfDate,
-    /// The secret was another one.
+    /// The secret is wrong.
     Wrong,
-    /// The rate limit holds for so long.
+    /// The rate limit, with the time to wait.
     LockedOut(Duration),
 }
 
 impl Access {
-    /// The cookies' names carry the port: browsers send a cookie to every port of a host, and several
-    /// sandboxes may run on one.
+    /// The cookies' names contain the port: browsers send a cookie to every port of a host, and several sandboxes may run on one.
     pub(crate) fn new(public_url: &str, has_tls: bool, name: &'static str) -> Self {
         let port = Url::parse(public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
         Self {
@@ -59,7 +58,7 @@ impl Access {
         }
     }
 
-    /// The CSRF token for the forms of the caller's session, if there is one.
+    /// The CSRF token for the forms of the caller's session, if any.
     pub(crate) fn csrf(&self, request: &PageRequest) -> Option<String> {
         self.sessions.csrf(self.session(request), Instant::now())
     }
@@ -80,7 +79,7 @@ impl Access {
         Err(self.lockout.wait(caller, now).map_or(LoginRejection::Wrong, LoginRejection::LockedOut))
     }
 
-    /// Begins a session after a login.
+    /// Starts a session after a login.
     pub(crate) fn begin(&self, request: &PageRequest, response: &mut Response) {
         self.set_cookie(request, response, &self.session_cookie, &self.sessions.begin(Instant::now()));
         self.set_cookie(request, response, &self.login_cookie, "");
@@ -142,21 +141,21 @@ impl LoginRejection {
     }
 }
 
-/// Whether it has the form of a token made here: a cookie planted by another site is not accepted.
+/// Whether it has the form of a token from here: a cookie planted by another site is not accepted.
 fn is_token(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Seconds that cover a duration.
+/// A duration in seconds, rounded up.
 fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
-/// Idle timeout: how long nothing may be done before the session ends.
+/// Idle timeout: a session ends after this time without a request.
 const IDLE: Duration = Duration::from_secs(2 * 3600);
-/// How long a session lasts at the most.
+/// The maximum duration of a session.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
-/// Sessions at a time; the one that was idle longest makes room.
+/// The maximum number of sessions; a new one replaces the one that was idle longest.
 const MOST: usize = 500;
 
 /// The sessions, by the token in their cookie.
@@ -180,7 +179,7 @@ fn random_token() -> String {
 }
 
 impl Sessions {
-    /// Begins a session: the token for its cookie.
+    /// Starts a session; returns the token for its cookie.
     pub(crate) fn begin(&self, now: Instant) -> String {
         let mut sessions = self.locked();
         sessions.retain(|_, session| !session.is_over(now));
@@ -194,7 +193,7 @@ impl Sessions {
         token
     }
 
-    /// The CSRF token for the forms of a session, if the session is not over.
+    /// The CSRF token for the forms of a session that has not ended.
     pub(crate) fn csrf(&self, token: &str, now: Instant) -> Option<String> {
         let mut sessions = self.locked();
         let session = sessions.get_mut(token)?;
@@ -218,8 +217,8 @@ impl Sessions {
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The caller's address. A proxy appends it to `X-Forwarded-For`; everything before it came with the request
-/// and may be forged. From other machines the header is ignored, because any client could send one.
+/// The caller's address. A proxy appends it to `X-Forwarded-For`; everything before it is from the request and may
+/// be forged. The header is ignored if the connection is from another machine, because any client could send it.
 fn client_address(headers: &HeaderMap, peer: IpAddr) -> IpAddr {
     let is_proxy = peer.to_canonical().is_loopback();
     let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_proxy);
@@ -227,14 +226,14 @@ fn client_address(headers: &HeaderMap, peer: IpAddr) -> IpAddr {
     last.and_then(|text| parse_address(text.trim())).unwrap_or(peer)
 }
 
-/// An address; some proxies write a port behind it, or brackets around it.
+/// Parses an address; some proxies append a port, or put it in brackets.
 fn parse_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     bare.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()))
 }
 
-/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or the request names the public
-/// address, which is one of https. A browser that bypasses the proxy over plain HTTP gets a cookie that works there.
+/// Whether the browser reached a proxy in front of the sandbox over TLS: the proxy says so, or the request has the public
+/// address, which is an https one. A browser that bypasses the proxy over plain HTTP gets a cookie that works there.
 fn came_by_tls(headers: &HeaderMap, public_url: &str) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let forwarded = text(HeaderName::from_static("x-forwarded-proto")).split(',').next().unwrap_or_default().trim();

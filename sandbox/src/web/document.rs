@@ -13,13 +13,13 @@ use kassa_pages::{Asset, stylesheets};
 
 use crate::domain::Language;
 
-/// The permissions of a page.
+/// The security policy of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// The merchant's side: forms go to the sandbox alone.
+    /// The merchant's side: forms can only be sent to the sandbox.
     Staff,
-    /// The payer's side. There is no `form-action` on purpose: browsers apply it to the redirect after a form, too,
-    /// and that leads to the merchant's return URL, which may be any site or app.
+    /// The payer's side. It deliberately has no `form-action`: browsers apply it to the redirect
+    /// after a form, too, and that leads to the merchant's return URL, which may be any site or app.
     Payer,
 }
 
@@ -38,7 +38,7 @@ impl Policy {
     }
 }
 
-/// A template's page.
+/// Renders a template into a page.
 pub(crate) fn page(status: StatusCode, policy: Policy, template: &impl Template) -> Response {
     let document = match template.render() {
         Ok(document) => document,
@@ -56,11 +56,10 @@ pub(crate) fn page(status: StatusCode, policy: Policy, template: &impl Template)
     response
 }
 
-/// 303: the browser goes there with a GET. This page's URL, which may have a token in it, is no business of the next
-/// site.
+/// 303: the browser follows with a GET. The next site must not learn this page's URL, which may contain a token.
 pub(crate) fn see_other(url: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(url) else {
-        tracing::error!("a redirect's target is no header value");
+        tracing::error!("a redirect's target is not a valid header value");
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let mut response = StatusCode::SEE_OTHER.into_response();
@@ -79,16 +78,16 @@ fn guards() -> [(HeaderName, HeaderValue); 4] {
     .map(|(name, value)| (name, HeaderValue::from_static(value)))
 }
 
-/// What `templates/document.html` needs.
+/// The data of `templates/document.html`.
 #[derive(Clone)]
 pub(crate) struct Document {
     pub(crate) language: Language,
-    /// The prefix of links, leading to the sandbox's root: empty, or `../` for each level of the page's path.
+    /// The prefix of links to the sandbox's root: empty, or `../` for each level of the page's path.
     pub(crate) root: String,
 }
 
 impl Document {
-    /// Of the page at a path such as `/dashboard/deliveries`.
+    /// For the page at a path such as `/dashboard/deliveries`.
     pub(crate) fn at(path: &str, language: Language) -> Self {
         let levels = path.bytes().filter(|byte| *byte == b'/').count().saturating_sub(1);
         Self { language, root: "../".repeat(levels) }
@@ -116,14 +115,14 @@ static PAYER_SCRIPT: Asset = Asset::new("payer.js", Asset::SCRIPT, include_bytes
 static STAFF_STYLE: Asset = Asset::new("staff.css", Asset::CSS, include_bytes!("../../assets/staff.css"));
 static THEME_SCRIPT: Asset = Asset::new("theme.js", Asset::SCRIPT, include_bytes!("../../assets/theme.js"));
 
-/// Every file.
+/// All files.
 static ASSETS: [&Asset; 7] =
     [&stylesheets::BASE, &stylesheets::STAFF, &FAVICON, &PAYER_STYLE, &PAYER_SCRIPT, &STAFF_STYLE, &THEME_SCRIPT];
 
 /// The path of a file, relative to the sandbox's root.
 fn asset_path(name: &str) -> String {
     let found = ASSETS.iter().find(|asset| asset.name() == name);
-    debug_assert!(found.is_some(), "{name} is no static file");
+    debug_assert!(found.is_some(), "{name} is not a static file");
     found.map(|asset| format!("assets/{}", asset.versioned_name())).unwrap_or_default()
 }
 

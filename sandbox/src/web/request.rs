@@ -25,7 +25,7 @@ pub(crate) struct PageRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) query: FormPairs,
-    /// The query as it was sent, without the question mark.
+    /// The unparsed query, without the question mark.
     pub(crate) raw_query: String,
     /// The form of a POST; empty for other methods.
     pub(crate) form: FormPairs,
@@ -84,11 +84,11 @@ pub(crate) async fn respond_blocking(work: impl FnOnce() -> Response + Send + 's
     }
 }
 
-/// The largest request body.
+/// The maximum size of a request body.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// How much of a larger body is drained before the connection is given up.
+/// How much of a larger body is drained before the connection is closed.
 const MAX_DRAINED_BYTES: usize = 16 * MAX_BODY_BYTES;
-/// The deadline of receiving a body.
+/// The time limit for receiving a body.
 pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Why a body could not be read.
@@ -96,7 +96,7 @@ pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
 pub(crate) enum BodyError {
     TooLarge,
     TooSlow,
-    /// It ended in its middle, or is not what HTTP allows.
+    /// It ended early, or is not valid HTTP.
     Broken,
 }
 
@@ -108,7 +108,7 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, BodyError> {
     }
 }
 
-/// Past the limit it drains the body for a while: a client that is still sending would miss the response.
+/// Drains a body past the limit for a while: otherwise a client that is still sending would miss the response.
 async fn collect(mut body: Body) -> Result<Bytes, BodyError> {
     let mut bytes = Vec::new();
     let mut length = 0;
@@ -129,14 +129,14 @@ async fn collect(mut body: Body) -> Result<Bytes, BodyError> {
     Ok(bytes.into())
 }
 
-/// True where the request carries the merchant's login and password.
-/// Compared in constant time, so that the duration does not reveal how much was right.
+/// True if the request has the merchant's login and password. Compared in
+/// constant time, so that the duration does not reveal how much was right.
 pub(crate) fn is_authorized(headers: &HeaderMap, login: &str, password: &str) -> bool {
     let expected = format!("{login}:{password}");
     given(headers).is_some_and(|given| given.ct_eq(expected.as_bytes()).into())
 }
 
-/// True where the request carries the admin token; compared likewise.
+/// True if the request has the admin token; compared in constant time, too.
 pub(crate) fn is_admin(headers: &HeaderMap, token: &str) -> bool {
     credentials(headers, "bearer").is_some_and(|given| given.as_bytes().ct_eq(token.as_bytes()).into())
 }
@@ -145,7 +145,7 @@ fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
     STANDARD.decode(credentials(headers, "basic")?).ok()
 }
 
-/// The credentials after the name of the scheme, if it is the wanted one.
+/// The credentials after the scheme's name, if it is the expected scheme.
 fn credentials<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
     let (scheme, credentials) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case(wanted).then(|| credentials.trim())

@@ -61,7 +61,7 @@ fn every_status_and_reject_code_is_documented() {
 #[test]
 fn documented_faults_and_endpoints_are_complete() {
     let section = README.split("\n## ").find(|section| section.starts_with("Faults\n")).expect("the section");
-    let table = section.split("What narrows").next().expect("the table");
+    let table = section.split("Settings that restrict").next().expect("the table");
     let listed: Vec<_> = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let names: BTreeSet<_> = FaultName::ALL.iter().map(|name| name.as_str()).collect();
     assert_eq!((listed.len(), listed.into_iter().collect()), (names.len(), names));

@@ -20,7 +20,7 @@ use crate::{
 /// The most of a body that is read, also after decompression.
 const LONGEST_BODY: usize = 64 * 1024;
 const LONGEST_NUMBER: usize = 128;
-/// Stands where a callback has no order number. No order number can be this one: it is a control character.
+/// The placeholder for a missing order number. No order number can equal it: it is a control character.
 const MISSING_NUMBER: &str = "\u{7f}";
 const NO_NUMBER: &str = "no order number can be found in it";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -46,7 +46,7 @@ pub(crate) enum Readability {
     Unreadable,
 }
 
-/// A callback, as it was called.
+/// A callback, as it was received.
 pub(crate) struct ReceivedCallback<'a> {
     /// The end of the address.
     pub(crate) address: &'a str,
@@ -93,7 +93,7 @@ impl ReceivedCallback<'_> {
             hash.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
             hash
         });
-        // A status counts beside a number that cannot be used, too: of a payment without a number it may be all that is heard.
+        // A status counts even if its number cannot be used: for a payment without a number it may be the only report.
         let named = callback.filter(|callback| can_be_number(&callback.order_number));
         let number = named.map(|callback| callback.order_number.as_str());
         let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
@@ -105,7 +105,7 @@ impl ReceivedCallback<'_> {
         Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, status, same, exchange, is_whole }, reading))
     }
 
-    /// The same of an address that no payment has, for a person to look at; none where the address is of another form than ours.
+    /// A callback to an address that no payment has, for a person to review; `None` if the address does not have our form.
     pub(crate) fn unknown(&self, dialect: &Dialect) -> Option<UnknownCallback> {
         let (hint, _) = self.hint(dialect).ok()?;
         let Hint::Callback { payment, status, exchange, .. } = hint else { return None };
@@ -114,20 +114,20 @@ impl ReceivedCallback<'_> {
         Some(UnknownCallback { payment, number, amount, status: status.map(|status| status.to_string()) })
     }
 
-    /// The body as text. One that is no text still says that something happened.
+    /// The body as text. A body that is not text still says that something happened.
     fn text(&self) -> Cow<'_, str> {
         if !self.body.starts_with(&GZIP) {
             return String::from_utf8_lossy(self.body);
         }
         let mut unpacked = Vec::new();
-        // What was unpacked before it broke off may hold the number.
+        // The part that was unpacked before the error may contain the number.
         let _ = GzDecoder::new(self.body).take(LONGEST_BODY as u64).read_to_end(&mut unpacked);
         String::from_utf8_lossy(&unpacked).into_owned().into()
     }
 }
 
-/// Reads the fields of a callback. Some gateways put them all, or the order number alone, in the query of the address. A body without an
-/// order number is read all the same, with [`MISSING_NUMBER`]: the address names the payment, and the status counts.
+/// Reads the fields of a callback. Some gateways put all of them, or only the order number, in the query of the address. A body
+/// without an order number is still read, with [`MISSING_NUMBER`]: the address names the payment, and the status counts.
 fn parse(body: &str, query: &str) -> Option<Callback> {
     let read = |text: &str| Callback::parse(text).ok();
     let in_query = read(query);

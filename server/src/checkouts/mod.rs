@@ -1,4 +1,4 @@
-//! Checkouts: what a shop wants paid, and how their states follow from what happens.
+//! Checkouts: a shop's requests to be paid, and their states (state machine).
 
 pub mod new_checkout;
 
@@ -13,7 +13,7 @@ use crate::{
     values::{CheckoutId, CheckoutState, Hidden, Method, Millis, PaymentId},
 };
 
-// A checkout, as it is kept.
+// A checkout, as it is stored.
 
 /// A checkout: a shop's request to be paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub struct Checkout {
     pub currency: String,
     /// The description.
     pub description: String,
-    /// The ways to pay that are allowed.
+    /// The allowed payment methods.
     pub methods: Vec<Method>,
-    /// Where the payer returns to.
+    /// The address to which the payer returns.
     pub return_url: String,
-    /// The shop's own texts, which come back in every answer.
+    /// The shop's own key-value pairs, which every response returns.
     pub metadata: BTreeMap<String, String>,
-    /// Where it stands.
+    /// Its state.
     pub state: CheckoutState,
     /// Grows with everything that happens to it or to its payments.
     pub version: i64,
@@ -45,13 +45,13 @@ pub struct Checkout {
     pub expires_at: Millis,
     /// The payment that paid it.
     pub paid_by: Option<PaymentId>,
-    /// More than one of its payments was charged.
+    /// Whether more than one of its payments was charged.
     pub is_overpaid: bool,
     /// The number of surplus payments without a recorded refund.
     pub refunds_due: u32,
-    /// The address, known to the gateway alone, to which it sends its callbacks.
+    /// The secret part of the callback address, which only the gateway knows.
     pub(crate) callback_secret: Hidden,
-    /// The end of its hosted page's address: who has it may pay, and sees how it stands.
+    /// The end of its hosted page's address: anyone who has it can pay, and sees the state.
     pub(crate) page_secret: Hidden,
 }
 
@@ -89,14 +89,14 @@ pub enum Trigger {
     Cancelled,
 }
 
-/// A change, with the one event that tells of it.
+/// A change, with its one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The state from now on.
     pub to: CheckoutState,
     /// The event to record.
     pub event: EventKind,
-    /// The state before, where money came late.
+    /// The previous state, if money came late.
     pub after: Option<CheckoutState>,
 }
 

@@ -22,20 +22,20 @@ pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60)
 pub(crate) const LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// The least amount that a MegaPay wallet pays, in som.
 pub(crate) const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
-/// Every method that is offered takes only this currency.
+/// The only currency of all offered methods.
 pub(crate) const CURRENCY: &str = "KGS";
 
-/// The methods that a server takes by its settings alone.
+/// The methods that a server accepts only if its settings enable them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenMethods {
     pub(crate) cards: bool,
     pub(crate) megapay: bool,
 }
 
-/// What decides which methods a checkout offers, beside what its shop named.
+/// The conditions under which a checkout offers a method, in addition to the shop's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// A charge on a pay-form could be verified.
+    /// Whether a charge of a pay-form can be verified.
     pub(crate) pay_forms: bool,
     pub(crate) megapay: bool,
 }
@@ -61,22 +61,22 @@ impl Offer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewCheckout {
-    /// The shop's own reference, at most 64 characters. Requested twice with the same content, it gives the same checkout.
+    /// The shop's own reference, at most 64 characters. The same reference with the same content returns the same checkout.
     pub reference: String,
     /// The amount in KGS, at least 1, with at most two decimals.
     pub amount: Decimal,
-    /// The currency: `KGS`, as every method that is offered takes nothing else.
+    /// The currency: `KGS`, the only one that the offered methods accept.
     pub currency: String,
     /// The description, at most 256 characters.
     pub description: String,
-    /// The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone.
+    /// The payment methods. Default: all that can carry the amount, except cards, which must be named.
     pub methods: Vec<Method>,
-    /// Where the payer returns to: a page, or a deep link of an app. Best without a `#`: where an app begins the payment, the
-    /// gateway may add its parameters behind it, where servers do not see them.
+    /// The address to which the payer returns: a page, or a deep link of an app. Avoid a `#`: if an app begins the payment, the
+    /// gateway may append its parameters after it, where servers do not see them.
     pub return_url: String,
     /// The lifetime: a minute to 30 days; an hour by default.
     pub lifetime: Duration,
-    /// The shop's own texts: at most 20, with keys of at most 40 and values of at most 200 characters.
+    /// The shop's own key-value pairs: at most 20, with keys of at most 40 and values of at most 200 characters.
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -100,26 +100,26 @@ impl NewCheckout {
         }
     }
 
-    /// The same with these ways to pay.
+    /// Sets the payment methods.
     #[must_use]
     pub fn with_methods(self, methods: impl IntoIterator<Item = Method>) -> Self {
         Self { methods: methods.into_iter().collect(), ..self }
     }
 
-    /// The same that can be paid for so long.
+    /// Sets the lifetime.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         Self { lifetime, ..self }
     }
 
-    /// The same with a text of the shop's own.
+    /// Adds a key-value pair of the shop.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Whether it keeps all rules.
+    /// Checks all rules.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] with all that is wrong.
@@ -127,7 +127,7 @@ impl NewCheckout {
         self.checked().finish()
     }
 
-    /// The same, by a server that takes these methods.
+    /// Checks all rules, for a server that accepts these methods.
     pub(crate) fn check_by(&self, taken: TakenMethods) -> Result<(), ServerError> {
         let mut checks = self.checked();
         if !taken.cards && self.methods.contains(&Method::Card) {
@@ -179,8 +179,8 @@ impl NewCheckout {
         }
     }
 
-    /// The ways to pay that a payer is offered. A pay-form of which no charge could be verified is offered by name alone; MegaPay
-    /// without being named only where the server takes it.
+    /// The payment methods that a payer is offered. A pay-form whose charges cannot be verified is offered only if named; MegaPay
+    /// is offered without being named only if the server accepts it.
     pub(crate) fn offered_methods(&self, offer: Offer) -> Vec<Method> {
         let mut methods = self.allowed_methods();
         if self.methods.is_empty() {
@@ -190,8 +190,8 @@ impl NewCheckout {
         methods
     }
 
-    /// The ways to pay that the content names: those that were named, else all that every server takes and that can carry the
-    /// amount. The server's settings change nothing of it, as the fingerprint is made of it.
+    /// The payment methods of the content: those that were named, else all that every server accepts and that can carry the
+    /// amount. The server's settings do not affect it, because the fingerprint is made of it.
     fn allowed_methods(&self) -> Vec<Method> {
         let mut methods = self.methods.clone();
         if methods.is_empty() {
@@ -203,7 +203,7 @@ impl NewCheckout {
         methods
     }
 
-    /// Idempotency: the same for the same content, and for no other.
+    /// The fingerprint for idempotency: equal only for the same content.
     pub(crate) fn fingerprint(&self) -> Vec<u8> {
         let lifetime = self.lifetime.as_millis();
         let content = (&self.currency, &self.description, self.allowed_methods(), &self.return_url, &self.metadata);
@@ -213,10 +213,10 @@ impl NewCheckout {
 }
 
 impl NewCheckout {
-    /// The fields in which one that was opened under the same reference differs. It is for people: whether it does is the
-    /// fingerprint's to say.
+    /// The fields in which a checkout opened under the same reference differs, for people. The
+    /// fingerprint decides whether it differs.
     pub(crate) fn differs_from(&self, known: &Checkout) -> Vec<&'static str> {
-        // What was offered depends on the server's settings of then.
+        // The offered methods depend on the server's settings at that time.
         let is_offered = || Offer::ALL.into_iter().any(|offer| self.offered_methods(offer) == known.methods);
         let fields = [
             ("amount", self.amount == known.amount),
@@ -228,12 +228,12 @@ impl NewCheckout {
             ("metadata", self.metadata == known.metadata),
         ];
         let differing: Vec<_> = fields.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();
-        // A list of methods may come to the same offer without being the same.
+        // Different lists of methods can result in the same offer.
         if differing.is_empty() { vec!["methods"] } else { differing }
     }
 }
 
-/// The mobile bank takes whole som alone, and a wallet of MegaPay pays no less than a minimum.
+/// The mobile bank accepts only whole som, and a MegaPay wallet has a minimum.
 fn can_carry(method: Method, amount: Decimal) -> bool {
     match method {
         Method::Mbank => amount.normalize().scale() == 0,

@@ -22,14 +22,14 @@ use crate::{
 
 /// The request that takes a code, ready to be sent once.
 struct CodeRequest {
-    /// The request of a MegaPay wallet repeats what the check of it had; that of the mobile bank names its payment alone.
+    /// The request of a MegaPay wallet repeats the fields of its check; that of the mobile bank only names its payment.
     wallet: Option<MegapayPayment>,
     /// The secrets that no response to it may repeat.
     secrets: Secrets,
 }
 
 impl Dispatcher {
-    /// Records a confirmation and sends it, unless the same request did before.
+    /// Records a confirmation and sends it, unless the same request already did.
     pub(crate) async fn confirm(
         &self,
         begin: BeginConfirmation,
@@ -63,7 +63,7 @@ impl Dispatcher {
         self.record_confirmed(&target, result, exchange).await
     }
 
-    /// The request; or why none can be made, so that none is sent.
+    /// The request, or why none can be made.
     async fn code_request(&self, payment: &Payment, otp: &str) -> Result<CodeRequest, ConfirmResult> {
         let secrets = Secrets::of_otp(otp);
         if payment.method != Method::Megapay {
@@ -140,12 +140,12 @@ fn outcome<T: Answer>(
     (result, exchange)
 }
 
-/// What the server itself did not send, by the kind of the failure.
+/// The failure of a confirmation that the server did not send, by its kind.
 fn not_sent(kind: &str) -> ConfirmResult {
     ConfirmResult::NothingHappened { failure: Failure::of_kind(kind) }
 }
 
-/// As the metrics call it.
+/// The label for the metrics.
 fn confirmation_word(result: &ConfirmResult) -> &'static str {
     match result {
         ConfirmResult::Sent { reference: Some(_) } => "accepted",

@@ -28,12 +28,12 @@ use crate::{
 pub(crate) use request::{GatewayRequest, PaymentInput};
 pub(crate) use slots::SendSlots;
 
-/// The delays between attempts to store a result: a database that restarts or fails over has some seconds. If all attempts
-/// fail, the payment is polled.
+/// The delays between attempts to store a result: they give a database some seconds to restart or fail over. If all
+/// attempts fail, the payment is polled.
 const RECORD_RETRY_DELAYS: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
 
-/// The longest single sleep, because the calendar may be put forward meanwhile.
+/// The longest single sleep, because the clock may be set forward in the meantime.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// The time that a card payment waits for a slot before anything of it is stored. Its caller waits that much longer.
@@ -49,7 +49,7 @@ struct SendTarget {
 
 /// The result of sending a payment that waited.
 enum SlotWait {
-    /// It is sent now, as one of those that are sent at once.
+    /// It is sent now, in this slot.
     Ready(SendSlot, Duration),
     /// It is not sent.
     Abandoned,
@@ -61,27 +61,26 @@ pub(crate) struct Dispatcher {
     pub(crate) gateway: Arc<dyn PaymentGateway>,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) metrics: Arc<Metrics>,
-    /// The most that are sent at once.
+    /// The slots of concurrent sends.
     pub(crate) slots: SendSlots,
-    /// The latest time of sending after storing began: the response must arrive before anybody presumes the sender
-    /// dead.
+    /// The latest time of sending after storing began: the response must arrive before another process presumes the sender dead.
     pub(crate) max_send_delay: Duration,
-    /// Where callbacks come to.
+    /// The base address of callbacks.
     pub(crate) callback_base: String,
-    /// The merchant's requisite for MegaPay, where such payments are taken.
+    /// The merchant's requisite for MegaPay, if such payments are accepted.
     pub(crate) megapay_account: Option<String>,
 }
 
 /// The result and, if something was sent, the exchange.
 type Outcome = (SendResult, Option<Exchange>);
 
-/// The failure of what the server itself did not send.
+/// The failure of a payment that the server did not send.
 fn interrupted() -> Outcome {
     (SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None }, None)
 }
 
 impl Dispatcher {
-    /// Records a payment and sends it. One that the same request began before is returned as it is.
+    /// Records a payment and sends it. If the same request already began one, that one is returned unchanged.
     pub(crate) async fn begin(&self, mut begin: BeginPayment, request: GatewayRequest) -> Result<Payment, ServerError> {
         let method = request.method();
         let place = self.place(method).await;
@@ -94,7 +93,7 @@ impl Dispatcher {
             Ok(begun) => begun,
             Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
-                // It was not sent, and may have been recorded, or still be: it must not stay open.
+                // The payment was not sent, and its record may exist or still be written: it must not stay open.
                 let _ = self.record(&sent, interrupted()).await;
                 return Err(problem.into());
             }
@@ -111,12 +110,12 @@ impl Dispatcher {
                     SlotWait::Abandoned => self.record(&sent, interrupted()).await,
                 }
             }
-            // A card does not wait.
+            // A card payment does not wait.
             _ => Ok(payment),
         }
     }
 
-    /// A place among those that are sent at once, where one is free. What cannot wait prepared waits here, for a moment.
+    /// A slot of concurrent sends, if one is free. A payment that cannot wait as prepared waits here, for a moment.
     async fn place(&self, method: Method) -> Option<SendSlot> {
         if let Some(place) = self.slots.free(method) {
             return Some(place);
@@ -132,7 +131,7 @@ impl Dispatcher {
         }
     }
 
-    /// Waits for its turn, and takes it from prepared to sending.
+    /// Waits for the payment's turn, and moves it from prepared to sending.
     async fn wait(
         &self,
         target: &SendTarget,
@@ -158,7 +157,7 @@ impl Dispatcher {
                 Ok(SendTurn::Send) => return Ok(SlotWait::Ready(held, started)),
                 Ok(SendTurn::Gone) => return Ok(SlotWait::Abandoned),
                 Ok(SendTurn::Wait(wait)) => {
-                    // Its place is free meanwhile, for methods that the gateway takes.
+                    // While it waits, its slot is free for other methods.
                     drop(held);
                     let wait = Duration::from_millis(wait.max(1).unsigned_abs()).min(MAX_SLEEP);
                     self.runtime.sleep(wait).await;
@@ -171,7 +170,7 @@ impl Dispatcher {
         }
     }
 
-    /// Sends what is written down as sending, if that is not long ago.
+    /// Sends the payment that is recorded as sending, if that is recent.
     async fn send(
         &self,
         target: &SendTarget,
@@ -221,7 +220,7 @@ impl Dispatcher {
 /// The response could not be persisted.
 fn record_failed(problem: &StorageError, target: &SendTarget) -> StorageError {
     let payment = target.payment.as_str();
-    tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is queried again");
+    tracing::warn!(target: "kassa_server", payment, %problem, "a result could not be recorded: the gateway is queried again");
     problem.clone()
 }
 

@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// A way to pay, with what its payer brings.
+/// A payment method, with the payer's input.
 pub(crate) enum PaymentInput<'a> {
     PayForm {
-        /// Where the payer comes back to, where that is not the shop's own address.
+        /// The address to which the payer returns, if it is not the shop's.
         back: Option<&'a str>,
     },
     Qr,
@@ -49,9 +49,9 @@ impl PaymentInput<'_> {
         }
     }
 
-    /// The fingerprint of an idempotency key. **Nothing of a card**, and of a phone one of 256 classes: whoever has the
-    /// hash of a number finds the number by trying. So another card with the same key is the same try, and returns
-    /// the outcome of the first.
+    /// The fingerprint of an idempotency key. **Nothing of a card**, and of a phone one of 256 classes: anyone who has the
+    /// hash of a number can find the number by brute force. So another card with the same key is the same attempt, and
+    /// returns the outcome of the first.
     pub(crate) fn content(&self) -> String {
         match self {
             Self::Mbank { phone } | Self::Megapay { phone } => {
@@ -69,8 +69,8 @@ impl PaymentInput<'_> {
     }
 }
 
-/// One of 256 classes of phones, always the same one. Without a salt, on purpose: with one, each further payment of the same
-/// payer would tell eight bits more.
+/// One of 256 classes of phones, always the same one. Deliberately without a salt: with one, each further payment of the same
+/// payer would reveal eight more bits.
 fn class_of(phone: &str) -> u8 {
     let digits: Vec<u8> = phone.bytes().filter(u8::is_ascii_digit).collect();
     digest(&SHA256, &digits).as_ref().first().copied().unwrap_or_default()
@@ -83,7 +83,7 @@ pub(crate) struct GatewayRequest {
     secrets: Secrets,
 }
 
-/// That of a card is wiped when it was sent, or is dropped unsent.
+/// A card's body is wiped after sending, or when it is dropped unsent.
 enum Body {
     PayForm(PayForm),
     Qr(QrPayment),
@@ -93,7 +93,7 @@ enum Body {
 }
 
 impl GatewayRequest {
-    /// For a payment of a checkout; `account` is the merchant's requisite for MegaPay.
+    /// The request for a payment of a checkout; `account` is the merchant's requisite for MegaPay.
     pub(crate) fn new(
         way: &PaymentInput<'_>,
         checkout: &Checkout,
@@ -192,7 +192,7 @@ impl GatewayRequest {
                 let (commission, total, pin_lifetime) = (checked.commission, checked.total, checked.pin_lifetime);
                 for_code(checked.payment, WalletTerms { commission, total, pin_lifetime })
             }),
-            // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
+            // Without a page there is nothing to confirm; only the gateway's report has the outcome.
             Body::Card(payment) => {
                 outcome(gateway.create_card_payment(*payment).await, sent, |made| SendResult::Accepted {
                     reference: made.payment,
@@ -245,10 +245,10 @@ fn nothing_happened(failure: Failure) -> SendResult {
     SendResult::NothingHappened { failure, retry_after: None }
 }
 
-/// The core says by the variant alone whether anything can have happened.
+/// The core's variant says whether anything can have happened.
 fn failed(error: &PaymentError, reference: PaymentRef, secrets: &Secrets) -> SendResult {
     match error {
-        // Whatever a gateway names: the requested amount and our number stay ours.
+        // The requested amount and our number stay, whatever the gateway's response contains.
         PaymentError::OutcomeUnknown { payment, .. } => {
             let is_same = payment.order_number == reference.order_number && payment.amount == reference.amount;
             SendResult::Unknown { reference: if is_same { PaymentRef::clone(payment) } else { reference } }

@@ -11,14 +11,14 @@ use crate::{
     values::Method,
 };
 
-/// Given back where it is dropped.
+/// A slot; it is released when dropped.
 #[derive(Debug)]
 pub(super) struct SendSlot(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
 
-/// The places of all methods.
+/// The slots of all methods.
 #[derive(Debug)]
 pub(crate) struct SendSlots {
-    /// For whoever comes first.
+    /// Shared by all methods, first come, first served.
     shared: Arc<Semaphore>,
     own: [Arc<Semaphore>; METHODS],
 }
@@ -31,13 +31,13 @@ impl SendSlots {
         Self { shared: semaphore(shared), own: std::array::from_fn(|_| semaphore(own)) }
     }
 
-    /// One that is free now.
+    /// A slot that is free now.
     pub(super) fn free(&self, method: Method) -> Option<SendSlot> {
         let both = [self.own(method), self.shared.clone()];
         both.into_iter().find_map(|slots| slots.try_acquire_owned().ok()).map(SendSlot)
     }
 
-    /// Waits for one. Nothing where the server stops.
+    /// Waits for a slot. `None` if the server stops.
     pub(super) async fn wait(&self, method: Method) -> Option<SendSlot> {
         let (own, shared) = (self.own(method).acquire_owned(), self.shared.clone().acquire_owned());
         match select(Box::pin(own), Box::pin(shared)).await {
@@ -45,7 +45,7 @@ impl SendSlots {
         }
     }
 
-    /// Nobody gets one any more.
+    /// Closes the slots: nobody gets one any more.
     pub(crate) fn close(&self) {
         self.own.iter().for_each(|slots| slots.close());
         self.shared.close();

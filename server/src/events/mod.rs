@@ -115,7 +115,7 @@ impl EventKind {
         self.into()
     }
 
-    /// Whether the shop has to act on money: to deliver, or to give it back. Behind any other event one of these may wait.
+    /// Whether the shop has to act on money: deliver or refund. Such events may be queued after any other event.
     pub fn requires_action(self) -> bool {
         match self {
             Self::CheckoutPaid | Self::CheckoutOverpaid => true,
@@ -141,8 +141,8 @@ impl EventKind {
     }
 }
 
-// The text of an event (`type`, a time, `data`, as Standard Webhooks recommends). It is written once, with the change
-// that it tells of, and holds no secret.
+// The text of an event (`type`, a time, `data`, as Standard Webhooks recommends). It is written once, with its
+// change, and contains no secret.
 
 /// An event.
 #[derive(Serialize, JsonSchema)]
@@ -243,7 +243,7 @@ impl Body<'_> {
     /// The JSON.
     ///
     /// # Errors
-    /// None that could be met: all of it can be written.
+    /// None in practice: every field can be serialized.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

@@ -1,4 +1,4 @@
-//! Access: who is let in, how often, and what guessing costs. A right key or token is never locked out.
+//! Access: authentication, rate limits and protection against guessing. A right key or token is never locked out.
 
 use std::{
     net::IpAddr,
@@ -26,7 +26,7 @@ use crate::{
     values::{ApiKeyId, CheckoutId, error::Rule, error::ServerError},
 };
 
-/// Addresses that are remembered as the gateway's, and for how long.
+/// The most addresses that are remembered as the gateway's, and for how long.
 const MOST_GATEWAYS: usize = 1000;
 const GATEWAY_FOR: Duration = Duration::from_secs(24 * 3600);
 
@@ -37,9 +37,9 @@ pub(super) enum Audience {
     Shop,
     /// A payer's app, by a client token.
     App,
-    /// The gateway, by an address that nobody else knows.
+    /// The gateway, by an address that only it knows.
     Gateway,
-    /// Anybody.
+    /// Anyone.
     Public,
 }
 
@@ -50,11 +50,11 @@ pub(super) enum Identity {
     Shop(ApiKeyId),
     /// A payer's app, by a token that opens this checkout and nothing else.
     App { view: Box<CheckoutView>, token: TokenHash },
-    /// Nobody who is known.
+    /// An unauthenticated caller.
     Anonymous,
 }
 
-/// A request that was let through. The router authenticates it before anything of its body is read; handlers extract it.
+/// The caller of an admitted request. The router authenticates it before it reads the body; handlers extract it.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) identity: Identity,
@@ -82,7 +82,7 @@ impl Caller {
         }
     }
 
-    /// Somebody whom the caller names, through the caller's key.
+    /// A person named by the caller, with the caller's key.
     pub(super) fn by(&self, name: String) -> DecidedBy {
         match &self.identity {
             Identity::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
@@ -90,7 +90,7 @@ impl Caller {
         }
     }
 
-    /// The idempotency key, which what moves money must have: it is what makes a request safe to send again.
+    /// The idempotency key, required for requests that move money: it makes a retry safe.
     pub(super) fn required_key(&self) -> Result<&str, Problem> {
         let missing =
             || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that the request is safe to retry");
@@ -114,7 +114,7 @@ pub(super) struct Access {
     guesses: Lockout,
     /// Callbacks to addresses that no payment has.
     unknown_callbacks: RateLimit<Network>,
-    /// Callers that called back about a payment of ours.
+    /// Recent senders of callbacks about our payments.
     gateways: RecentCallers<Network>,
     metrics: Arc<Metrics>,
     wrong_key_log: LogLimit,
@@ -151,7 +151,7 @@ impl Access {
                 self.check_address(from)?;
                 let token = bearer(headers)?;
                 let found = server.checkout_of_token(token).await;
-                // Old screens behind one address must not keep each other from renewing.
+                // Apps with expired tokens behind one address must not lock each other out.
                 if matches!(found, Err(ServerError::NotFound { .. })) && server.was_token(token).await? {
                     return Err(Problem::new(ProblemKind::Unauthorized));
                 }
@@ -167,16 +167,16 @@ impl Access {
         }
     }
 
-    /// Whether an address may call once more.
+    /// Checks the rate limit of an address.
     pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Problem> {
         self.limit("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
 
-    /// The address that is called is the secret, which is looked up. All callbacks may come from one machine, and a callback is
-    /// the only word about the money of a pay-form: so what counts is how often somebody calls where nobody is. Who has called
-    /// back about a payment of ours is always heard, as a restored database has forgotten payments that the gateway has not.
+    /// The called address is the secret, which is looked up. All callbacks may come from one machine, and a pay-form's only
+    /// report is its callback, so only calls to unknown addresses are limited. A sender of callbacks about our payments is always
+    /// admitted: a restored database has lost payments that the gateway still has.
     fn check_gateway(&self, from: IpAddr) -> Result<(), Problem> {
-        // A proxy on this machine that the settings do not name: everybody calls from there, the gateway too.
+        // A proxy on this machine that the settings do not name: all callers have its address, the gateway too.
         if from.to_canonical().is_loopback() {
             return Ok(());
         }
@@ -187,7 +187,7 @@ impl Access {
         }
     }
 
-    /// Notes that a callback came about a payment of ours.
+    /// Records a callback about one of our payments.
     pub(super) fn record_callback(&self, from: IpAddr) {
         self.gateways.note(from.into(), Instant::now());
     }
@@ -206,12 +206,12 @@ impl Access {
         if self.gateways.has(from.into(), now) {
             return problem;
         }
-        // What is left of the bucket decides about the next one.
+        // The rest of the bucket decides about the next call.
         let _ = self.unknown_callbacks.take(from.into(), now);
         self.slow_down(from, problem)
     }
 
-    /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
+    /// Counts a wrong secret: guessing gets slower (brute force protection).
     fn record_wrong_credential(&self, from: IpAddr, problem: Problem) -> Problem {
         if let Some(repeated) = self.wrong_key_log.is_time(Instant::now()) {
             tracing::info!(target: "kassa_server", %from, repeated, "a wrong key or token");
@@ -247,7 +247,7 @@ impl Access {
     }
 }
 
-/// The key or token of `Authorization: Bearer`. Who brings none guesses nothing.
+/// The key or token of `Authorization: Bearer`. A request without one is not counted as a guess.
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let credential =

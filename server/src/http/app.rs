@@ -43,7 +43,7 @@ pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppPayment<'_>>()
 }
 
-/// The checkout, at once or when it has changed. Only its credential stays in memory meanwhile: thousands may wait.
+/// The checkout, at once or when it has changed. Only its credential stays in memory while it waits: thousands may.
 pub(super) async fn wait_for_change(
     api: &ApiState,
     mut query: QueryFields,
@@ -57,7 +57,7 @@ pub(super) async fn wait_for_change(
     let wait = Duration::from_secs(wait.unsigned_abs()).min(api.settings.longest_wait);
     let _waiting = api.server.metrics().waiting();
     let found = api.server.checkout_after_for(credential.as_ref(), &id, after, wait).await?;
-    // Its key or token has expired, or was revoked: so is the next request answered.
+    // Its key or token has expired, or was revoked: the answer is that of a new request.
     found.ok_or_else(|| Problem::new(ProblemKind::Unauthorized))
 }
 
@@ -115,7 +115,7 @@ async fn respond_within<'a>(
     let within = api.settings.answer_within;
     let payment = match tokio::time::timeout(within, begin()).await {
         Ok(result) => result?,
-        // By the same key it is found, and not begun again.
+        // The same key finds it, and does not begin it again.
         Err(_) => match tokio::time::timeout(within, begin()).await {
             Ok(result) => result?,
             Err(_) => return Err(Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1))),

@@ -1,4 +1,4 @@
-//! The bodies of requests about checkouts and events: for each the table of its fields, and what is made of them.
+//! The bodies of requests about checkouts and events: for each, the table of its fields, and the value made of them.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     values::{CheckoutId, Method, Resolution, error::LONGEST_URL},
 };
 
-/// An amount is a text, because a JSON number would pass through a float.
+/// An amount is a string, because a JSON number would be read as a float.
 const AMOUNT: Kind =
     Kind::Pattern(r"^[1-9][0-9]{0,14}(\.[0-9]{1,2})?$", is_plain, "must be a string such as 390 or 390.50");
 const RETURN_URL: Kind = Kind::Form {
@@ -47,7 +47,7 @@ impl JsonBody for NewCheckout {
         })
     }
 
-    /// The mobile bank takes whole som alone, and a wallet of MegaPay pays at least five.
+    /// The mobile bank accepts only whole som, and a MegaPay wallet pays at least five.
     fn extend_schema(schema: &mut Value, taken: TakenMethods) {
         if taken.megapay {
             schema["allOf"] = json!([{
@@ -77,7 +77,7 @@ impl JsonBody for NewCheckout {
             wanted = wanted.with_lifetime(Duration::from_secs(seconds.unsigned_abs()));
         }
         wanted.metadata = fields.texts("metadata");
-        // Whether it may name cards is decided where it is known whether it was opened before.
+        // Whether it may name cards is decided later, when it is known whether it was opened before.
         fields.add_violations(wanted.check().or_else(|_| wanted.check_by(rules.taken)));
         wanted
     }
@@ -109,7 +109,7 @@ const fn checkout_fields(methods: &'static [&'static str], methods_text: &'stati
     ]
 }
 
-/// Digits, and at most two after a point; what `Decimal` would read beside that (signs, underscores) is refused.
+/// Digits, and at most two after a point. Signs and underscores, which `Decimal` would accept, are refused.
 fn is_plain(text: &str) -> bool {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

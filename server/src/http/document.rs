@@ -1,5 +1,5 @@
-//! The description of the interface, as OpenAPI 3.1: made of the table that answers requests, so that the two cannot differ; with what
-//! the server sends to the shop (webhooks): events, by the Standard Webhooks scheme.
+//! The description of the interface, as OpenAPI 3.1: generated from the routing table, so that the two cannot differ. It includes
+//! the webhooks to the shop: events, by the Standard Webhooks scheme.
 
 use axum::{extract::State, http::StatusCode};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
@@ -21,7 +21,7 @@ const ABOUT: &str = "The merchant's payment server. It holds the gateway credent
     (RFC 9457, `application/problem+json`) that list every invalid field and the rule it violates.\n\nTimes are milliseconds \
     since the Unix epoch; amounts are decimal strings.";
 
-/// The refusals that every route has.
+/// The errors that every route can return.
 const COMMON: [ProblemKind; 5] = [
     ProblemKind::Invalid,
     ProblemKind::TooManyRequests,
@@ -38,7 +38,7 @@ pub(super) async fn serve(State(api): Api) -> JsonResponse {
     JsonResponse::text(api.description.clone())
 }
 
-/// The description of this server. Methods that a setting turns on are described only where it does.
+/// The description of this server. Methods that a setting enables are described only if they are enabled.
 pub(super) fn document(routes: &[Route], public_url: &str, taken: TakenMethods) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

@@ -1,5 +1,5 @@
-//! Example bodies: a checkout in each of its states, and each kind of event. They are made of the types that real bodies are made of.
-//! The description shows them to programs, docs/events.md to people.
+//! Example bodies: a checkout in each of its states, and each kind of event. They are made of the same types as real bodies. The
+//! OpenAPI description and docs/events.md show them.
 
 use std::collections::BTreeMap;
 
@@ -60,12 +60,12 @@ fn only(names: &[&str]) -> Value {
         .into()
 }
 
-/// A checkout as it is shown.
+/// An example checkout.
 struct ShownCheckout {
     name: &'static str,
     state: CheckoutState,
     version: i64,
-    /// The state of its payment by mobile bank, where one was begun.
+    /// The state of its payment by mobile bank, if one was begun.
     payment: Option<PaymentState>,
 }
 
@@ -119,7 +119,7 @@ fn checkout<T>(shown: &ShownCheckout, write: impl FnOnce(&ShopCheckout<'_>) -> T
     write(&views::shop_checkout(&view, Some(page_url)))
 }
 
-/// The example data of an event, beside its kind.
+/// The example data of an event.
 struct ShownEvent {
     checkout: CheckoutState,
     version: i64,
@@ -132,12 +132,12 @@ struct ShownEvent {
 }
 
 impl ShownEvent {
-    /// One about the checkout alone.
+    /// An event about the checkout.
     fn of(checkout: CheckoutState, version: i64, number: i64) -> Self {
         Self { checkout, version, number, payment: None, after: None, reason: None, by: None }
     }
 
-    /// One about the only payment of an open checkout, so that each event so far was about it.
+    /// An event about the only payment of an open checkout, so that all events so far were about it.
     fn of_payment(method: Method, state: PaymentState, number: i64) -> Self {
         Self { payment: Some((method, state)), ..Self::of(CheckoutState::Open, number, number) }
     }
@@ -178,7 +178,7 @@ fn shown_event(kind: EventKind) -> ShownEvent {
             unverifiable.because("the report has no amount")
         }
         EventKind::PaymentReviewed => {
-            // Another charge of a pay-form that is paid was reported, and is decided.
+            // A person decided about a further charge that was reported for a paid pay-form.
             let charged = ShownEvent::of_payment(Method::PayForm, PaymentState::Charged, 5);
             let charged = ShownEvent { checkout: CheckoutState::Paid, version: 6, ..charged };
             charged.because("The gateway's support found one charge alone").decided_by(KeyRole::Staff)

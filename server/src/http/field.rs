@@ -10,9 +10,9 @@ use crate::values::{
     error::{Checks, Rule},
 };
 
-/// A text that holds no control characters, and is not blank.
+/// A string without control characters that is not blank.
 const TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
-/// One that may be blank.
+/// A string without control characters that may be blank.
 const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 
 pub(super) const CHECKOUT_ID: Kind = Kind::Pattern(
@@ -36,7 +36,7 @@ pub(super) struct Field {
     is_write_only: bool,
 }
 
-/// The value of an optional field that is not given.
+/// The default of an optional field.
 #[derive(Clone, Copy, Serialize)]
 #[serde(untagged)]
 pub(super) enum Literal {
@@ -46,18 +46,18 @@ pub(super) enum Literal {
 
 /// The kind of a field's value.
 pub(super) enum Kind {
-    /// A text that is not blank, has no control characters, and at most so many characters.
+    /// A string that is not blank, without control characters, of at most `most` characters.
     Text { most: usize },
-    /// A text that matches a pattern: its regular expression for the schema, beside it the same as code, and the sentence.
+    /// A string that matches a pattern: its regular expression for the schema, the same check as code, and the sentence.
     Pattern(&'static str, fn(&str) -> bool, &'static str),
-    /// A text with rules of its own. JSON Schema can say less than the check: the two stand side by side.
+    /// A string with rules of its own. JSON Schema cannot express all of the check, so there are both.
     Form { schema: fn() -> Value, check: fn(&mut Checks, &str, &str) },
     /// A whole number within a range.
     Integer { from: i64, to: i64 },
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A list of payment methods. It names those that the server offers; the others are refused after it is known whether the
-    /// checkout was opened before, when they were offered.
+    /// A list of payment methods. The schema names those that the server offers. The others are refused later, when it is known
+    /// that the checkout was not opened while they were offered.
     Methods(&'static [&'static str]),
     /// An object with any keys, whose values are strings.
     Texts { most: usize, longest_key: usize, longest_value: usize },
@@ -75,7 +75,7 @@ pub(super) enum Shape {
     },
 }
 
-/// The values that select the variant, and its other fields.
+/// The values that select the variant, and its further fields.
 pub(super) struct Variant(pub(super) &'static [&'static str], pub(super) &'static [Field]);
 
 impl Field {
@@ -103,7 +103,7 @@ impl Field {
         self
     }
 
-    /// The number that counts where none is given.
+    /// The default number.
     pub(super) fn default_integer(&self) -> Option<i64> {
         if let Some(Literal::Integer(number)) = self.default { Some(number) } else { None }
     }
@@ -117,7 +117,7 @@ impl Field {
         schema
     }
 
-    /// The schema of its value in a body, where null counts as not given.
+    /// The schema of its value in a body, in which null counts as absent.
     fn schema(&self) -> Value {
         let mut schema = self.parameter_schema();
         if !self.is_required {
@@ -193,7 +193,7 @@ impl Kind {
         }
     }
 
-    /// Checks a value of a body. The members of an object of a table are not part of it.
+    /// Checks a value of a body. The members of an object with a table of its own are not checked here.
     pub(super) fn check(&self, checks: &mut Checks, name: &str, value: &Json) {
         let is_text = |value: &Json| matches!(value, Json::Text(_));
         match (self, value) {
@@ -244,7 +244,7 @@ fn check_integer(checks: &mut Checks, name: &str, number: Option<i64>, from: i64
 }
 
 impl Json {
-    /// A whole number, also as JSON's 60.0, which is none other than 60.
+    /// A whole number, also written as 60.0 in JSON.
     pub(super) fn integer(&self) -> Option<i64> {
         let whole =
             |number: &Number| number.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);

@@ -1,6 +1,6 @@
-//! Bodies: JSON objects, checked against the table of their fields, so that all violations are named at once. An unknown field is
-//! refused, and so is whatever looks like a card number, wherever it stands; except the number of the card that a payment is begun
-//! with, where cards are on.
+//! Bodies: JSON objects, checked against the table of their fields, so that all violations are reported at once. An
+//! unknown field is refused. So is anything that looks like a card number, anywhere, except the card number of a
+//! new payment if cards are enabled.
 
 use std::{collections::BTreeMap, mem::take, str::FromStr};
 
@@ -19,7 +19,7 @@ use crate::values::{
     error::{Rule, Violation},
 };
 
-/// The fields of a body that keep the rules of their table, and the violations of the others.
+/// The valid fields of a body, and the violations of the others.
 #[derive(Default)]
 pub(super) struct BodyFields {
     /// The members that no field of the table has taken.
@@ -29,8 +29,8 @@ pub(super) struct BodyFields {
 }
 
 impl BodyFields {
-    /// A body; none counts as one without members. Where it may hold a card and pays by card, its `card.number` may be a card number,
-    /// and **nothing else of it may look like one**, as anywhere.
+    /// Parses a body; an empty one counts as an empty object. If it may contain a card and pays by card, its `card.number` may be
+    /// a card number. **Nothing else in it may look like one.**
     pub(super) fn parse(body: &[u8], shape: &Shape, may_hold_card: bool) -> Result<Self, Problem> {
         let body = if body.is_empty() { b"{}" } else { body };
         let not_json = |_| Problem::field("body", Rule::Format, "must be JSON");
@@ -46,17 +46,17 @@ impl BodyFields {
         Ok(fields)
     }
 
-    /// A text; empty where there is none that keeps the rules.
+    /// A string; empty if there is no valid one.
     pub(super) fn text(&mut self, name: &str) -> String {
         self.optional_text(name).unwrap_or_default()
     }
 
     pub(super) fn optional_text(&mut self, name: &str) -> Option<String> {
-        // Moved, not copied: what holds it from now on wipes it.
+        // Moved, not copied: the new owner wipes it.
         self.value(name)?.into_text().map(|mut text| take(&mut *text))
     }
 
-    /// Parses a text, such as an identifier or one of a few words.
+    /// Parses a string, such as an identifier or a word of a list.
     pub(super) fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.value(name)?.into_text()?.parse().ok()
     }
@@ -65,7 +65,7 @@ impl BodyFields {
         self.value(name)?.integer()
     }
 
-    /// A list of words.
+    /// Parses a list of words.
     pub(super) fn words<T: FromStr>(&mut self, name: &str) -> Vec<T> {
         let Some(Json::List(list)) = self.value(name) else { return Vec::new() };
         list.into_iter().filter_map(|word| word.into_text()?.parse().ok()).collect()
@@ -87,7 +87,7 @@ impl BodyFields {
         Some(Self { values, ..Self::default() })
     }
 
-    /// Adds what the rules of the whole say, where its fields could be read at all.
+    /// Adds the violations of rules of the whole body, if its fields are valid.
     pub(super) fn add_violations(&mut self, checked: Result<(), ServerError>) {
         if let Err(ServerError::Invalid { violations }) = checked {
             self.checks.add(violations);
@@ -118,7 +118,7 @@ impl BodyFields {
         }
     }
 
-    /// Where the value selects no variant, the fields of the first one are checked.
+    /// If the value selects no variant, the fields of the first one are checked.
     fn check_variant(&mut self, name: &str, variants: &'static [Variant]) {
         let choices: Vec<_> = variants.iter().flat_map(|Variant(choices, _)| *choices).copied().collect();
         let mut variant = variants.first();
@@ -168,13 +168,13 @@ fn shown_name(name: &str) -> &str {
     if is_name { name } else { "a field" }
 }
 
-/// A phone number that has too few digits for a card's, once the zeros are left out with which it is dialled.
+/// Whether it is a phone number that, without the leading zeros of dialling, has too few digits for a card number.
 fn is_short_phone(name: &str, value: &Json) -> bool {
     let phone = if let Json::Text(text) = value { normalized_phone(text) } else { None };
     name == "phone" && phone.is_some_and(|phone| !looks_like_card_number(&phone))
 }
 
-/// The number of the payer's card, in the one place where it may stand.
+/// The payer's card number, in the only place where it is allowed.
 fn payer_card_number(members: &Members) -> Option<&Json> {
     let is_by_card = matches!(member(members, "method")?, Json::Text(text) if text.as_str() == "card");
     let Json::Object(card) = member(members, "card")? else { return None };

@@ -1,4 +1,4 @@
-//! JSON that is wiped when it is dropped (zeroization), also where it is refused or breaks off: a body may hold a card.
+//! JSON that is wiped when it is dropped (zeroization), even if it is refused or incomplete: a body may contain a card.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl Json {
         }
     }
 
-    /// Its text, where it is one.
+    /// Its string, if it is one.
     pub(super) fn into_text(self) -> Option<Zeroizing<String>> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }

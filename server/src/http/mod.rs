@@ -1,4 +1,4 @@
-//! HTTP: what shops, apps and the gateway call. One table says what there is, answers requests and describes itself.
+//! The HTTP API for shops, apps and the gateway. One table defines the routes, answers requests and generates the description.
 
 mod access;
 mod app;

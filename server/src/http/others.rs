@@ -1,4 +1,4 @@
-//! Endpoints for others: callbacks for the gateway, health for supervisors of the program, and readiness for load balancers.
+//! Endpoints for other callers: callbacks for the gateway, liveness for process supervisors, and readiness for load balancers.
 
 use std::time::Duration;
 
@@ -43,12 +43,12 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Health>()
 }
 
-/// It runs. A database that fails is no reason to restart it.
+/// The process runs. A failed database is no reason to restart it.
 pub(super) async fn alive() -> Result<JsonResponse, Problem> {
     JsonResponse::ok(&Health { status: "ok" })
 }
 
-/// Its database takes writes, and it is not stopping.
+/// The database accepts writes, and the server is not stopping.
 pub(super) async fn ready(State(api): Api) -> Result<JsonResponse, Problem> {
     // The cause is logged once where it occurs, and not for each probe.
     let not_ready = |_| Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1));

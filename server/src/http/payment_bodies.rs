@@ -1,5 +1,5 @@
-//! The bodies of requests that begin and confirm a payment. A payer's card is the one card number that may stand in a body, and only
-//! where the settings turn cards on.
+//! The bodies of requests that begin and confirm a payment. The payer's card number is the only one allowed in a body,
+//! and only if cards are enabled.
 
 use std::net::IpAddr;
 
@@ -27,7 +27,7 @@ const OTP: Kind = Kind::Form {
     check: |checks, name, text| drop(checks.otp(name, text)),
 };
 const LANGUAGE: Kind = Kind::Pattern("^[a-z]{2}$", payments::is_language, payments::LANGUAGE_RULE);
-/// The length and the check digit are checked with the whole card, and that there is such a month.
+/// The length, the check digit and the month are checked with the whole card.
 const CARD_NUMBER: Kind =
     Kind::Pattern("^[0-9 -]{13,40}$", is_number, "must be digits; spaces and hyphens are allowed");
 const EXPIRY_MONTH: Kind =
@@ -44,12 +44,12 @@ fn are_digits(text: &str, count: usize) -> bool {
 
 /// Begins a payment.
 pub(super) struct NewPayment {
-    /// None only where something is wrong.
+    /// `None` only if the field is invalid.
     pub(super) method: Option<Method>,
-    /// Empty except for the mobile bank and MegaPay.
+    /// Empty, except for the mobile bank and MegaPay.
     pub(super) phone: String,
     pub(super) card: Option<PayerCard>,
-    /// The payment that its payer leaves for it.
+    /// The payment to replace.
     pub(super) instead_of: Option<PaymentId>,
 }
 
@@ -115,9 +115,9 @@ impl JsonBody for NewPayment {
 /// The payer's input, and the address it came from.
 fn read_card(fields: &mut BodyFields, from: IpAddr) -> Option<PayerCard> {
     let mut card = fields.object("card")?;
-    // A year is checked also beside a wrong month: it has passed where its last month has.
+    // The year is checked even if the month is wrong: it has passed if its last month has.
     let month = card.optional_text("expiry_month").unwrap_or_else(|| "12".to_owned());
-    // Moved, not copied: what holds them from now on wipes them.
+    // Moved, not copied: the new owner wipes them.
     let typed = CardInput::new()
         .with_number(card.text("number"))
         .with_expiry(format!("{month}/{}", card.integer("expiry_year").unwrap_or_default()))

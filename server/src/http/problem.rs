@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// Requests that could not be answered: while the database is away there may be thousands a second.
+/// Limits the log of failed requests: without the database there may be thousands a second.
 static UNAVAILABLE: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
 
-/// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
+/// The kinds of problems. A kind's name is the end of its `type`, by which programs distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum ProblemKind {
@@ -97,7 +97,7 @@ impl ProblemKind {
     }
 }
 
-/// A refusal.
+/// A problem response.
 #[derive(Debug)]
 pub(super) struct Problem {
     kind: ProblemKind,
@@ -200,7 +200,7 @@ impl From<ServerError> for Problem {
             ServerError::Invalid { violations } => Self::invalid(violations),
             ServerError::NotFound { .. } => Self::new(ProblemKind::NotFound).with_detail(detail),
             ServerError::ReferenceUsed { differs } => {
-                // The interface counts it in seconds, and names it so.
+                // The interface has it in seconds, as `lifetime_s`.
                 let named = |field: &&'static str| if *field == "lifetime" { "lifetime_s" } else { *field };
                 let fields: Vec<_> = differs.iter().map(named).collect();
                 let detail =
@@ -225,7 +225,7 @@ impl From<ServerError> for Problem {
             }
             ServerError::NoAttemptsLeft => Self::new(ProblemKind::NoAttemptsLeft),
             ServerError::Unavailable { detail } => {
-                // What a database says is for the operator.
+                // Database errors are only for the operator.
                 if let Some(repeated) = UNAVAILABLE.is_time(Instant::now()) {
                     tracing::error!(target: "kassa_server", detail, repeated, "a request could not be answered");
                 }

@@ -55,21 +55,21 @@ pub(super) struct BodyRules {
     pub(super) from: IpAddr,
 }
 
-/// A body in JSON: its fields, and what is made of them.
+/// A JSON body: its fields, and the value made of them.
 pub(super) trait JsonBody: Sized {
-    /// One that is taken.
+    /// A valid example.
     const EXAMPLE: &'static str;
-    /// Whether it may hold a payer's card, where cards are on.
+    /// Whether it may contain a payer's card, if cards are enabled.
     const MAY_HOLD_CARD: bool = false;
 
     /// The tables of its fields.
     fn shape(taken: TakenMethods) -> Shape;
 
-    /// Adds to its schema what the tables cannot say.
+    /// Adds rules to its schema that the tables cannot express.
     fn extend_schema(_: &mut Value, _: TakenMethods) {}
 
-    /// Makes it of its fields, and adds the violations of rules that the tables cannot say. A field that breaks a rule counts as
-    /// not given, and then nothing of what is returned is used.
+    /// Reads it from its fields, and adds the violations of rules that the tables cannot express. A field that breaks a rule
+    /// counts as absent, and then the returned value is not used.
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self;
 
     /// Its JSON Schema.
@@ -79,7 +79,7 @@ pub(super) trait JsonBody: Sized {
         schema
     }
 
-    /// Reads all of it, and names all violations at once.
+    /// Reads the whole body, and reports all violations at once.
     fn parse(body: &[u8], rules: &BodyRules) -> Result<Self, Problem> {
         let shape = Self::shape(rules.taken);
         let mut fields = BodyFields::parse(body, &shape, Self::MAY_HOLD_CARD && rules.taken.cards)?;
@@ -107,7 +107,7 @@ impl<T: JsonBody> FromRequest<Arc<ApiState>> for ValidatedJson<T> {
     }
 }
 
-/// A body that somebody else made, with what was wrong with it.
+/// A body in any format, with the error of receiving it.
 pub(super) struct AnyBody {
     pub(super) bytes: Bytes,
     /// Why it was not received in full.
@@ -126,7 +126,7 @@ impl FromRequest<Arc<ApiState>> for AnyBody {
     }
 }
 
-/// The parameters that were not read yet, and what was wrong with those that were.
+/// The parameters that were not read yet, and the violations of the others.
 #[derive(Default)]
 pub(super) struct QueryFields {
     pairs: Vec<(String, String)>,
@@ -139,7 +139,7 @@ impl QueryFields {
         Self { pairs, checks: Checks::default() }
     }
 
-    /// The text of a parameter, if it is given and keeps the rules.
+    /// The text of a parameter, if it is given and valid.
     pub(super) fn text(&mut self, field: &Field) -> Option<String> {
         let name = field.name;
         let given = self.pairs.iter().position(|(known, _)| known == name).map(|at| self.pairs.remove(at).1);
@@ -179,12 +179,12 @@ pub(super) struct ApiState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
     pub(super) access: Access,
-    /// The description of the interface, which is the same each time.
+    /// The OpenAPI description, which never changes.
     pub(super) description: String,
 }
 
 impl ApiState {
-    /// A checkout as its shop sees it.
+    /// A checkout, as the shop sees it.
     pub(super) fn shop_checkout<'a>(&self, view: &'a CheckoutView) -> ShopCheckout<'a> {
         let page_url = self.settings.has_pay_page.then(|| self.settings.page_url(&view.checkout.page_secret));
         views::shop_checkout(view, page_url)
@@ -196,7 +196,7 @@ impl ApiState {
     }
 }
 
-/// An answer that is no refusal.
+/// A successful JSON response.
 pub(super) struct JsonResponse {
     status: StatusCode,
     body: String,
@@ -211,7 +211,7 @@ impl JsonResponse {
         Ok(Self { status, body })
     }
 
-    /// JSON that was written before.
+    /// A response with serialized JSON.
     pub(super) fn text(body: String) -> Self {
         Self { status: StatusCode::OK, body }
     }

@@ -42,10 +42,10 @@ pub(super) enum RequestBody {
     Json {
         /// Its JSON Schema.
         schema: fn(taken: TakenMethods) -> Value,
-        /// One that is taken.
+        /// A valid example.
         example: &'static str,
     },
-    /// Whatever somebody else made of it.
+    /// Any format.
     Any,
 }
 
@@ -65,9 +65,9 @@ pub(super) struct Route {
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Examples of what it says, by name.
+    /// Examples of the response, by name.
     pub(super) examples: Option<fn() -> Value>,
-    /// The refusals that not every route has.
+    /// The errors in addition to those of every route.
     pub(super) refusals: &'static [ProblemKind],
     pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<ApiState>>,
 }

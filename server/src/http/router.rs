@@ -1,4 +1,4 @@
-//! The routes of the HTTP interface, and what happens before and after each of them.
+//! The routes of the HTTP interface, and the steps before and after each handler.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -34,7 +34,7 @@ use crate::{
 
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// The parts of a path; none where they are no text.
+/// The parameters of a path; an error if they are not valid text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The HTTP interface of a server.
@@ -78,7 +78,7 @@ async fn wrong_method() -> Problem {
     Problem::new(ProblemKind::MethodNotAllowed)
 }
 
-/// Lets a request through to its handler. A panic, which was already logged, is the server's failure.
+/// Admits a request to its handler. A panic, which was already logged, becomes a server error.
 async fn admit(
     State((api, route)): State<(Arc<ApiState>, &'static Route)>,
     parameters: Parameters,
@@ -99,7 +99,7 @@ async fn admit(
     response
 }
 
-/// A request of somebody who may call the route. Nothing of its body is read before that is known.
+/// Authenticates a request before its body is read.
 async fn admitted(
     api: &ApiState,
     route: &Route,

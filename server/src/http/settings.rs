@@ -20,31 +20,31 @@ pub struct HttpSettings {
     pub body_deadline: Duration,
     /// The largest body, in bytes.
     pub largest_body: usize,
-    /// CheckoutLookup `X-Forwarded-For` is believed: the proxies before the server.
+    /// The proxies before the server, whose `X-Forwarded-For` is trusted.
     pub proxies: Proxies,
-    /// The requests a second of an address, with a client token or without any key. Thousands of phones share one address.
+    /// The most requests a second of an address, with a client token or without any key. Thousands of phones share one address.
     pub per_address: u32,
-    /// The requests a second for a client token's checkout, and for its hosted page.
+    /// The most requests a second for a client token's checkout, and for its hosted page.
     pub per_token: u32,
-    /// The requests a second of an API key.
+    /// The most requests a second of an API key.
     pub per_key: u32,
-    /// Whether responses contain the URL of a checkout's hosted page: true where [`pay_router`](crate::pay_router) is merged in.
+    /// Whether responses contain the URL of a checkout's hosted page: true if [`pay_router`](crate::pay_router) is merged in.
     pub has_pay_page: bool,
 }
 
-/// The path of a public address, such as `/kassa`; mostly nothing. The proxy before the server strips it from requests, and every
-/// address that a page holds begins with it.
+/// The path of a public address, such as `/kassa`; usually empty. The proxy before the server strips it from requests, and every
+/// address in a page begins with it.
 pub(crate) fn path_prefix(public_url: &str) -> String {
     Url::parse(public_url).map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default()
 }
 
 impl HttpSettings {
-    /// Where the hosted page with this secret is. It is a capability: it stands in the shop's answers alone.
+    /// The URL of the hosted page with this secret. It is a capability: only the shop's responses contain it.
     pub(crate) fn page_url(&self, secret: &Hidden) -> String {
         format!("{}/pay/{}", self.public_url.trim_end_matches('/'), secret.expose())
     }
 
-    /// The default ones, for a server that is reached under this address.
+    /// The default settings, for a server at this public address.
     pub fn new(public_url: impl Into<String>) -> Self {
         Self {
             public_url: public_url.into(),

@@ -21,7 +21,7 @@ use crate::{
     values::Cursor,
 };
 
-/// A reference is only looked up here: one that no checkout can have is not found.
+/// References are only looked up here: an invalid one is not found.
 const ANY_REFERENCE: Kind =
     Kind::Form { schema: || json!({ "minLength": 1, "maxLength": LONGEST_REFERENCE }), check: |_, _, _| {} };
 const CURSOR: Kind = Kind::Form {

@@ -1,4 +1,4 @@
-//! The page that a browser sees at the server's bare address: what this is, how to begin, and every endpoint with who may call it.
+//! The page at the server's root address, for browsers: what the server is, how to start, and every endpoint with its callers.
 
 use std::sync::Arc;
 
@@ -42,12 +42,12 @@ struct Start<'a> {
 struct Group {
     id: &'static str,
     name: &'static str,
-    /// What a caller needs.
+    /// The credential that a caller needs.
     key: &'static str,
     routes: Vec<&'static Route>,
 }
 
-/// A browser is shown the page; a program that comes here has the wrong address.
+/// Shows browsers the page; any other program has the wrong address.
 pub(super) async fn show(State(api): State<Arc<ApiState>>, request: Request) -> Result<Response, Problem> {
     api.access.check_address(caller_of(&request, &api.settings.proxies))?;
     if !is_browser(request.method(), request.headers()) {
@@ -89,7 +89,7 @@ pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Respo
     found.map_or_else(|| Problem::new(ProblemKind::NotFound).into_response(), |asset| asset.serve(&headers))
 }
 
-/// Whether a person opens an address.
+/// Whether a browser opens an address.
 fn is_browser(method: &Method, headers: &HeaderMap) -> bool {
     let accepted = |value: &HeaderValue| value.to_str().is_ok_and(|accepted| accepted.contains("text/html"));
     matches!(*method, Method::GET | Method::HEAD) && headers.get_all(header::ACCEPT).iter().any(accepted)

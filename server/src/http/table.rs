@@ -1,4 +1,4 @@
-//! The routing table, from which requests are answered and the OpenAPI description is made.
+//! The routing table, which answers requests and from which the OpenAPI description is generated.
 
 use axum::{
     http::{Method, StatusCode},
@@ -22,7 +22,7 @@ const CREATED: &[StatusCode] = &[StatusCode::CREATED];
 const BEGUN: &[StatusCode] = &[StatusCode::CREATED, StatusCode::ACCEPTED];
 const CONFIRMED: &[StatusCode] = &[StatusCode::OK, StatusCode::ACCEPTED];
 
-/// All of them.
+/// All routes.
 pub(super) static ROUTES: [Route; 19] = [
     Route::new(
         Method::POST,

@@ -316,7 +316,7 @@ fn failure_view(failure: &Failure) -> FailureView<'_> {
 
 pub(super) fn events(after: &Cursor, events: Vec<Event>) -> Events {
     let next = events.last().map_or(after.to_string(), |event| event.cursor().to_string());
-    // What was written as JSON is read back as it is.
+    // The stored JSON is read back unchanged.
     let at = |event: Event| {
         let cursor = event.cursor().to_string();
         EventAt { cursor, event: serde_json::from_str(&event.body).unwrap_or_default() }

@@ -1,5 +1,5 @@
-//! The language of a page: the one that was picked on it, else the best one that the browser requests (content negotiation); and
-//! amounts and moments, as people write them in each language, by the clock of Bishkek.
+//! The language of a page: the one that was picked on it, else the best one that the browser requests (content negotiation). Also
+//! amounts and times in each language, in Bishkek's time zone.
 
 use axum::http::{HeaderMap, header};
 use kassa::{Decimal, Language};
@@ -15,12 +15,12 @@ pub(crate) const LANGUAGES: [(Language, &str); 3] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Locale {
     pub(crate) language: Language,
-    /// The payer picked it, so the page's own links keep it.
+    /// Whether the payer picked it, so that the page's own links keep it.
     pub(crate) is_picked: bool,
 }
 
 impl Locale {
-    /// By the query's `lang`, or else by the browser; English where neither names one of ours.
+    /// By the query's `lang`, or else by the browser; English if neither names a supported language.
     pub(crate) fn of(picked: &str, headers: &HeaderMap) -> Self {
         match picked.parse() {
             Ok(language) => Self { language, is_picked: true },
@@ -29,7 +29,7 @@ impl Locale {
     }
 }
 
-/// The first of ours among those with the highest weight.
+/// The first supported language among those with the highest weight.
 fn asked_for(headers: &HeaderMap) -> Option<Language> {
     let lists = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
     let mut best: Option<(Language, f32)> = None;
@@ -42,7 +42,7 @@ fn asked_for(headers: &HeaderMap) -> Option<Language> {
     best.map(|(language, _)| language)
 }
 
-/// Such as `ru-KG;q=0.8`.
+/// Parses a range such as `ru-KG;q=0.8`.
 fn weighed(range: &str) -> Option<(Language, f32)> {
     let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
     let language = tag.trim().split('-').next()?.parse().ok()?;
@@ -54,7 +54,7 @@ const ENGLISH: &[FormatItem<'_>] = format_description!("[day padding:none] [mont
 const OTHERS: &[FormatItem<'_>] = format_description!("[day].[month].[year], [hour]:[minute]");
 /// Bishkek: UTC+6 all year round.
 const HOURS: i8 = 6;
-/// Neither a number nor an amount is broken over two lines.
+/// Keeps numbers and amounts on one line.
 const NO_BREAK: char = '\u{a0}';
 
 /// An amount with its currency: `390,50 сом`, `1,000 som`.
@@ -63,7 +63,7 @@ pub(crate) fn money(amount: Decimal, currency: &str, language: Language) -> Stri
     written(&digits, currency, language)
 }
 
-/// The same with two decimals always, so that amounts below one another are aligned; with more where it has more.
+/// An amount with at least two decimals, so that amounts in a column are aligned.
 pub(crate) fn full_money(amount: Decimal, currency: &str, language: Language) -> String {
     let decimals = amount.normalize().scale().max(2) as usize;
     written(&format!("{amount:.decimals$}"), currency, language)
@@ -98,7 +98,7 @@ fn grouped(digits: &str, group: char) -> String {
     text
 }
 
-/// A moment by Bishkek's clock.
+/// A time in Bishkek.
 pub(crate) fn moment(at: Millis, language: Language) -> String {
     let format = if language == Language::English { ENGLISH } else { OTHERS };
     in_bishkek(at).and_then(|at| at.format(format).ok()).unwrap_or_default()
@@ -106,12 +106,12 @@ pub(crate) fn moment(at: Millis, language: Language) -> String {
 
 const TIME_OF_DAY: &[FormatItem<'_>] = format_description!("[hour]:[minute]");
 
-/// The time of a moment's day, by Bishkek's clock.
+/// The time of day in Bishkek.
 pub(crate) fn time_of_day(at: Millis) -> String {
     in_bishkek(at).and_then(|at| at.format(TIME_OF_DAY).ok()).unwrap_or_default()
 }
 
-/// How many of Bishkek's days a moment is away: 0 for one of the same day.
+/// The number of days until a time, by the calendar in Bishkek: 0 for the same day.
 pub(crate) fn days_until(at: Millis, now: Millis) -> Option<i32> {
     Some(in_bishkek(at)?.date().to_julian_day() - in_bishkek(now)?.date().to_julian_day())
 }

@@ -1,7 +1,7 @@
 //! Metrics in Prometheus' text format. Events are counted where they happen; the state of the storage is read for each request.
 //!
-//! Written here: all labels are words of this program's, so that a map behind a lock is enough. The crate for it
-//! (prometheus-client) writes OpenMetrics, and brings macros and three crates that nothing else needs.
+//! Written here: all labels are constants of this program, so that a map behind a lock is enough. The crate prometheus-client
+//! writes OpenMetrics, and adds macros and three crates that nothing else needs.
 
 mod text;
 
@@ -16,7 +16,7 @@ use text::{CONTENT_TYPE, Histogram, Text};
 
 use crate::{storage::outputs::Statistics, values::Method};
 
-// What happened since the program started.
+// The counters since the program started.
 
 /// The readability of callbacks; `unknown_address` is one to an address that no payment has.
 const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "unknown_address"];
@@ -32,7 +32,7 @@ const LIMITS: [&str; 8] = [
     "sending_places",
 ];
 
-/// The counters of a server. Each number is of this process alone, since it started.
+/// The counters of a server. They count only this process, since it started.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -75,12 +75,12 @@ impl Metrics {
         *self.locked().status_queries.entry(result).or_default() += 1;
     }
 
-    /// The gateway called back, and so much of it was read.
+    /// The gateway sent a callback, of which this much was readable.
     pub fn called_back(&self, reading: &'static str) {
         *self.locked().called_back.entry(reading).or_default() += 1;
     }
 
-    /// A limit held somebody or something up.
+    /// A limit was reached.
     pub fn limit_reached(&self, limit: &'static str) {
         *self.locked().limits.entry(limit).or_default() += 1;
     }
@@ -95,20 +95,20 @@ impl Metrics {
         *self.locked().sent.entry(("confirmation", result)).or_default() += 1;
     }
 
-    /// An event was tried to be delivered.
+    /// A delivery of an event was attempted.
     pub fn delivered(&self, is_taken: bool) {
         let mut counters = self.locked();
         let count = if is_taken { &mut counters.delivered } else { &mut counters.not_delivered };
         *count += 1;
     }
 
-    /// Counts a caller who waits for a change (long poll), as long as what is returned lives.
+    /// Counts a caller that waits for a change (long poll), until the returned guard is dropped.
     pub fn waiting(&self) -> WaitingGuard<'_> {
         self.locked().waiting += 1;
         WaitingGuard(self)
     }
 
-    /// All metrics in Prometheus' text format, with whether the storage takes writes, and with its state if it can be read.
+    /// All metrics in Prometheus' text format, with whether the storage accepts writes, and with its state if it can be read.
     pub fn text(&self, is_writable: bool, storage: Option<&Statistics>) -> String {
         let mut text = Text::default();
         text.family("kassa_build_info", "gauge", "The version of the program.");
@@ -124,7 +124,7 @@ impl Metrics {
     }
 }
 
-/// A caller who waits.
+/// A waiting caller.
 #[derive(Debug)]
 #[must_use]
 pub struct WaitingGuard<'a>(&'a Metrics);
@@ -142,7 +142,7 @@ impl Counters {
             .requests
             .iter()
             .map(|((route, status), count)| ([("route", route as Shown<'_>), ("status", status)], *count));
-        counter(text, "kassa_http_requests_total", "Requests that were answered.", requests);
+        counter(text, "kassa_http_requests_total", "Answered requests.", requests);
         self.write_durations(text);
         let status_queries =
             self.status_queries.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
@@ -154,7 +154,8 @@ impl Counters {
         );
         let called_back = from_zero(&READINGS, &self.called_back);
         let called_back = called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
-        let about = "Callbacks, by how much of them was read; those to an address that no payment has count apart.";
+        let about =
+            "Callbacks, by how much of them was read; callbacks to an address of no payment are counted separately.";
         counter(text, "kassa_gateway_callbacks_total", about, called_back);
         let sent = self
             .sent
@@ -163,16 +164,16 @@ impl Counters {
         counter(text, "kassa_gateway_sent_total", "Payments and confirmations sent to the gateway.", sent);
         let delivered = [("taken", self.delivered), ("failed", self.not_delivered)];
         let delivered = delivered.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
-        counter(text, "kassa_event_deliveries_total", "Events that were tried to be delivered to the shop.", delivered);
+        counter(text, "kassa_event_deliveries_total", "Attempts to deliver an event to the shop.", delivered);
         let limits = from_zero(&LIMITS, &self.limits);
         let limits = limits.iter().map(|(limit, count)| ([("limit", limit as Shown<'_>)], *count));
-        counter(text, "kassa_limit_reached_total", "A limit held somebody or something up.", limits);
+        counter(text, "kassa_limit_reached_total", "How often a limit was reached.", limits);
         text.gauge("kassa_waiting_apps", "Callers that wait for a checkout to change.", self.waiting);
     }
 
     fn write_durations(&self, text: &mut Text) {
         let name = "kassa_http_request_duration_seconds";
-        text.family(name, "histogram", "How long requests took to be answered, waiting for a change included.");
+        text.family(name, "histogram", "How long requests took, including the wait for a change.");
         for (route, histogram) in &self.durations {
             for (bound, count) in histogram.cumulative() {
                 text.sample(&format!("{name}_bucket"), &[("route", route), ("le", &bound)], count);
@@ -183,7 +184,7 @@ impl Counters {
     }
 }
 
-/// Also those that did not happen yet: an alarm about a growing number does not see the first one of a new line.
+/// The counters, including those at zero: an alarm on growth misses the first sample of a new series.
 fn from_zero(known: &[&'static str], counters: &BTreeMap<&'static str, u64>) -> BTreeMap<&'static str, u64> {
     let mut all: BTreeMap<&'static str, u64> = known.iter().map(|word| (*word, 0)).collect();
     all.extend(counters);

@@ -1,4 +1,4 @@
-//! Prometheus' text form, version 0.0.4.
+//! Prometheus' text format, version 0.0.4.
 
 use std::{
     fmt::{Display, Write},
@@ -10,18 +10,18 @@ use crate::storage::outputs::Statistics;
 /// The content type of the metrics.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A text of metrics as it grows. Each family is begun once, and its samples follow it.
+/// The metrics text under construction. Each family is begun once, and its samples follow it.
 #[derive(Default)]
 pub(super) struct Text(String);
 
 impl Text {
-    /// Begins a family: its name, its type, and what it is.
+    /// Begins a family: its name, its type, and its description.
     pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
         self.line(format_args!("# HELP {name} {help}"));
         self.line(format_args!("# TYPE {name} {kind}"));
     }
 
-    /// A sample of the family that was begun. Labels and their values are words of this program's: nothing is to be escaped.
+    /// A sample of the family that was begun. Labels and their values are constants of this program, so nothing needs escaping.
     pub(super) fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         let mut shown = String::new();
         for (at, (label, word)) in labels.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Text {
         self.0
     }
 
-    /// Writing to a text does not fail.
+    /// Writing to a string does not fail.
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.0, "{line}");
     }
@@ -50,9 +50,9 @@ impl Text {
 
 // The state of the storage, read for each request of the metrics.
 
-/// Nothing if the storage cannot be read, so that an old figure is not taken for today's.
+/// Without statistics if the storage cannot be read, so that old figures never look current.
 pub(super) fn write(is_writable: bool, storage: Option<&Statistics>, text: &mut Text) {
-    let help = "1 where the database answers and takes writes, 0 where it does not.";
+    let help = "1 if the database answers and accepts writes, 0 if it does not.";
     text.gauge("kassa_database_up", help, u8::from(is_writable && storage.is_some()));
     if let Some(storage) = storage {
         write_storage(storage, text);
@@ -80,16 +80,12 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     text.gauge("kassa_event_streams_given_up", help, of.streams_given_up);
     let help = "Events that the shop refused and that were skipped, counted up to 10,000.";
     text.gauge("kassa_refused_events", help, of.refused_events);
-    let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
+    let help = "Age of the oldest undelivered event; without those given up.";
     text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));
     text.gauge("kassa_database_size_bytes", "The size of the database.", of.database_bytes);
     if !of.dead_rows.is_empty() {
         let name = "kassa_database_dead_rows";
-        text.family(
-            name,
-            "gauge",
-            "Old versions of rows that were not cleaned away yet, as PostgreSQL estimates them.",
-        );
+        text.family(name, "gauge", "Dead rows that were not removed yet, as PostgreSQL estimates them.");
         of.dead_rows.iter().for_each(|(table, count)| text.sample(name, &[("table", table)], count));
     }
 }
@@ -98,14 +94,14 @@ fn seconds(ms: i64) -> f64 {
     ms.max(0) as f64 / 1000.0
 }
 
-// How long something took: counts in buckets.
+// Histograms of durations.
 
 /// Upper bounds in seconds. Those above 10 are for callers that wait for a change (long poll).
 pub(super) const BOUNDS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
-    /// Of each bucket alone; the last one has no bound.
+    /// The count of each bucket, not cumulative; the last one has no bound.
     counts: [u64; BOUNDS.len() + 1],
     seconds: f64,
 }

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use tokio::time::timeout;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The most of a too large body that is read and dropped: a caller that is busy sending would miss the response.
+/// The most bytes of a too large body that are read and dropped: a caller that is still sending would miss the response.
 const MOST_DROPPED: usize = 1024 * 1024;
 
 /// Why a body could not be read.
@@ -20,13 +20,13 @@ pub enum BodyError {
     /// It did not arrive in time.
     #[error("the body came too slowly")]
     TooSlow,
-    /// It ended in its middle, or is not what HTTP allows.
+    /// It ended early, or is not valid HTTP.
     #[error("the body is broken")]
     Broken,
 }
 
-/// Reads a request's body of so many bytes at most, in so long at most. What is given is wiped with its last copy
-/// (zeroization): it may hold a card or a one-time password.
+/// Reads a request's body within limits of size and time. The result is wiped with its last copy (zeroization): it may contain
+/// a card or a one-time password.
 ///
 /// # Errors
 /// [`BodyError`].
@@ -52,7 +52,7 @@ async fn collect(mut body: Body, limit: usize) -> Result<Bytes, BodyError> {
     if length > limit { Err(BodyError::TooLarge) } else { Ok(Bytes::from_owner(bytes)) }
 }
 
-/// Without leaving a copy behind, as a growing `Vec` would.
+/// Appends without leaving a copy behind, as a growing `Vec` would.
 fn append(bytes: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
     let needed = bytes.len().saturating_add(more.len());
     if needed > bytes.capacity() {

@@ -1,4 +1,5 @@
-//! Client address: the peer of the connection, or whom a reverse proxy that is named speaks for; and which proxies are named.
+//! The client's address: the peer of the connection, or the client that a trusted reverse proxy names;
+//! and the list of trusted proxies.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -15,19 +16,19 @@ use super::error::NetError;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address at the other end of the connection; each request carries it among its extensions. Behind a proxy it is the
-/// proxy's: [`caller`](crate::caller) says whose it is.
+/// The address at the other end of the connection; each request has it in its extensions. Behind a proxy it is the proxy's:
+/// [`caller`](crate::caller) returns the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
-/// The sender of a request. A request that came over no listener of ours, as in a test, is from this machine.
+/// The sender of a request. A request without a listener, as in a test, is from this machine.
 pub(crate) fn caller_of(request: &Request, proxies: &Proxies) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
     caller(request.headers(), peer, proxies)
 }
 
-/// The caller's address. Each proxy appends its caller to `X-Forwarded-For`: so the header is read from its end, and
-/// believed only as far as trusted proxies reach. Anything before that came with the request, and may be forged.
+/// The caller's address. Each proxy appends its caller to `X-Forwarded-For`: so the header is read from its end, and trusted only
+/// as far as trusted proxies reach. Anything before that may be forged.
 pub fn caller(headers: &HeaderMap, peer: IpAddr, proxies: &Proxies) -> IpAddr {
     let mut known = peer.to_canonical();
     let values = headers.get_all(FORWARDED_FOR).iter().rev();
@@ -41,7 +42,7 @@ pub fn caller(headers: &HeaderMap, peer: IpAddr, proxies: &Proxies) -> IpAddr {
     known
 }
 
-/// An address; some proxies write a port behind it, or brackets around it.
+/// Parses an address; some proxies add a port or brackets.
 fn read(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()));
@@ -53,10 +54,10 @@ fn read(text: &str) -> Option<IpAddr> {
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
-    /// All of these texts, each with an address, a network, or several of them.
+    /// Parses proxies, each text with an address, a network, or several of them.
     ///
     /// # Errors
-    /// [`NetError::Proxy`] for the first that is none.
+    /// [`NetError::Proxy`] for the first invalid one.
     pub fn of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, NetError> {
         let mut all = Self::default();
         for text in texts {
@@ -70,7 +71,7 @@ impl Proxies {
     }
 }
 
-/// Addresses and networks (CIDR), with commas between them.
+/// Parses addresses and networks (CIDR), separated by commas.
 impl FromStr for Proxies {
     type Err = NetError;
 
@@ -85,7 +86,7 @@ fn network(text: &str) -> Result<IpNet, NetError> {
         return Ok(IpNet::from(address.to_canonical()));
     }
     let network: IpNet = text.parse().map_err(|_| refused("it must be such as 10.0.0.7 or 10.0.0.0/8"))?;
-    // Then everybody could say to be anybody.
+    // Otherwise any caller could claim any address.
     if network.prefix_len() == 0 { Err(refused("it holds every address")) } else { Ok(network.trunc()) }
 }
 

@@ -1,5 +1,5 @@
-//! TLS by files. A renewed certificate is taken up without a restart: the files are looked at now and then, and what cannot be
-//! used changes nothing.
+//! TLS by files. A renewed certificate is loaded without a restart: the files are checked at intervals, and
+//! unusable files change nothing.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ const KEY: &str = "tls.key";
 /// The signs that a file was replaced: its time of change and its length.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// The certificate that is shown, and the files it comes from.
+/// The current certificate, and its files.
 pub(super) struct Certificates {
     files: TlsFiles,
     acceptor: TlsAcceptor,
@@ -36,7 +36,7 @@ pub(super) struct Certificates {
 
 impl Certificates {
     pub(super) fn load(files: TlsFiles, look_every: Duration, now: Instant) -> Result<Self, NetError> {
-        // Before they are read: what is written meanwhile is found the next time.
+        // Before they are read, so that a write in between is found the next time.
         let loaded = stamps(&files);
         let acceptor = acceptor(&files)?;
         Ok(Self { files, acceptor, loaded, look_every, looked: now })
@@ -99,7 +99,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NetError> {
     if found.is_empty() { Err(unusable(CERTIFICATE, path, "no certificate in PEM")) } else { Ok(found) }
 }
 
-/// The content of a file, without a byte order mark: behind it, the first certificate would be taken for a comment.
+/// The content of a file, without a byte order mark: after it, the first certificate would be read as a comment.
 fn pem(setting: &'static str, path: &Path) -> Result<Vec<u8>, NetError> {
     text_file::read(path).map_err(|problem| unusable(setting, path, &problem.to_string()))
 }

@@ -1,5 +1,5 @@
-//! One connection: its handshake, its requests, its end. None holds its place for long without bringing a request or reading an answer,
-//! as callers that open many and send nothing would keep all others out.
+//! One connection: its handshake, its requests, its end. No connection keeps its slot for long without sending a request or
+//! reading a response; otherwise idle connections could lock all other callers out.
 
 use std::{
     convert::Infallible,
@@ -43,7 +43,7 @@ use super::{
     settings::ListenerSettings,
 };
 
-/// The most that is read ahead, and so the largest head of a request. It bounds what a waiting connection keeps in memory.
+/// The read buffer, and so the largest head of a request. It bounds the memory of an idle connection.
 const MOST_READ_AHEAD: usize = 16 * 1024;
 
 /// Serves connections.
@@ -68,8 +68,8 @@ impl ConnectionHandler {
         }
     }
 
-    /// Answers the requests of a connection until it ends, or another one gets its place. After the order to stop it answers
-    /// the one under way.
+    /// Answers the requests of a connection until it ends, or another one gets its slot. At shutdown it
+    /// finishes the request in progress.
     pub(super) async fn serve_connection(
         self: Arc<Self>,
         stream: TcpStream,
@@ -79,13 +79,13 @@ impl ConnectionHandler {
         slot: Slot,
     ) {
         let slot = Arc::new(slot);
-        // TCP_NODELAY: an answer that is whole is not held back.
+        // TCP_NODELAY: a complete response is sent at once.
         if let Err(problem) = stream.set_nodelay(true) {
             tracing::debug!(target: "kassa_server", %problem, "a connection ended early");
         }
         match tls {
             None => self.answer(stream, peer, stop, slot).await,
-            // In a box, so that a plain one does not keep room for what only encryption needs.
+            // In a box, so that plain connections do not reserve memory for TLS.
             Some(tls) => Box::pin(self.handshake(stream, peer, tls, stop, slot)).await,
         }
     }
@@ -166,7 +166,7 @@ fn respond(
     )
 }
 
-/// The body of an answer. The request is being answered until it ends.
+/// The body of a response. The request is active until it ends.
 struct TrackedBody {
     body: Body,
     _answering: ActiveRequest,
@@ -192,11 +192,11 @@ impl HttpBody for TrackedBody {
     }
 }
 
-/// A connection on which writing may stand still for so long.
+/// A connection with a limit on stalled writes.
 pub(super) struct WriteLimited<S> {
     stream: S,
     limit: Duration,
-    /// Since when nothing could be written; there is no timer while writing goes on.
+    /// The timer of a stalled write; `None` while writing proceeds.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Notified when everything is sent.
     slot: Option<Arc<Slot>>,
@@ -207,7 +207,7 @@ impl<S> WriteLimited<S> {
         Self { stream, limit, stalled: None, slot: None }
     }
 
-    /// Tells the connection's place when everything that was written is sent.
+    /// Notifies the connection's slot when everything written was sent.
     pub(super) fn notifying(self, slot: Arc<Slot>) -> Self {
         Self { slot: Some(slot), ..self }
     }

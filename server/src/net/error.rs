@@ -1,12 +1,12 @@
-//! Errors of the line to callers. All of them are found when the server starts.
+//! Errors of the listener. All of them occur at startup.
 
 use std::{net::SocketAddr, path::PathBuf};
 
-/// Why nobody can be listened to.
+/// Why the server cannot listen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("{address} cannot be listened on: {detail}")]
     #[non_exhaustive]
     Listen {
@@ -26,8 +26,8 @@ pub enum NetError {
         /// Why.
         detail: String,
     },
-    /// This is no proxy, or no network of them.
-    #[error("{text} is no address and no network of proxies: {detail}")]
+    /// The text is not a proxy's address or network.
+    #[error("{text} is neither an address nor a network of proxies: {detail}")]
     #[non_exhaustive]
     Proxy {
         /// The given value.

@@ -1,4 +1,4 @@
-//! Headers that pages and the HTTP interface read and write alike, and pages as answers.
+//! Headers shared by pages and the HTTP interface, and pages as responses.
 
 use std::{future::ready, time::Duration};
 
@@ -10,8 +10,8 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-/// Sets these headers, and those that every interface has, in each response: also where no route was found. Whatever sets its own
-/// `Cache-Control` or policy, as a stylesheet does, keeps it; nothing else is kept by anybody.
+/// Sets these headers and the common ones in each response, even if no route was found. A response with its own `Cache-Control`
+/// or policy, such as a stylesheet, keeps it; no other response is cached.
 pub(crate) fn with_security_headers(
     router: Router,
     is_secure: bool,
@@ -40,7 +40,7 @@ pub(crate) fn with_security_headers(
     }))
 }
 
-/// Whether a body says that it is of this media type, whatever parameters stand behind it.
+/// Whether a body has this media type, with any parameters.
 pub(crate) fn is_of_media_type(headers: &HeaderMap, media_type: &str) -> bool {
     let given = headers.get(header::CONTENT_TYPE).and_then(|given| given.to_str().ok()).unwrap_or_default();
     given.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
@@ -63,7 +63,7 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
     }
 }
 
-/// 303: the browser goes there with a GET, so that reloading sends nothing again.
+/// 303: the browser follows with a GET, so that a reload sends nothing again.
 pub(crate) fn see_other(path: &str) -> Response {
     match HeaderValue::from_str(path) {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),

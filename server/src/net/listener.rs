@@ -1,5 +1,5 @@
-//! The listener: it accepts connections, keeps their number within a limit, and stops gracefully. That there can be no connection for
-//! now, as where file descriptors have run out, neither ends the server nor keeps a processor busy.
+//! The listener: it accepts connections, keeps their number within a limit, and stops gracefully. A failure to accept, for
+//! example because file descriptors ran out, neither ends the server nor keeps a processor busy.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{metrics::Metrics, rate_limit::LogLimit};
 
-/// An address that is listened on, plain or with TLS.
+/// A listener on an address, plain or with TLS.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Reads the files of TLS, and listens. Connections wait until they are [served](Self::serve).
+    /// Reads the TLS files, and listens. Connections wait until they are [served](Self::serve).
     ///
     /// # Errors
     /// [`NetError`]: the address is taken, or a file cannot be used.
@@ -67,7 +67,7 @@ impl Listener {
         Ok(Self { listener, address, certificates, settings, metrics: None })
     }
 
-    /// Counts there when its limits are reached.
+    /// Counts reached limits in these metrics.
     #[must_use]
     pub fn counted_by(self, metrics: Arc<Metrics>) -> Self {
         Self { metrics: Some(metrics), ..self }
@@ -78,9 +78,8 @@ impl Listener {
         self.address
     }
 
-    /// Answers requests until `stop` completes. Then nobody is accepted any more, connections without a request are closed,
-    /// and requests under way may go on for `patience`; what is left after that is dropped. Each request carries its
-    /// [`Peer`].
+    /// Answers requests until `stop` completes. After that, no connection is accepted, connections without a request are closed,
+    /// and requests in progress may continue for `patience`; the rest are dropped. Each request carries its [`Peer`].
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
         let handler = Arc::new(ConnectionHandler::new(router, &self.settings));
         let registry = Arc::new(Registry::new(max_connections(self.settings.max_connections)));
@@ -119,7 +118,7 @@ struct LimitLog {
 }
 
 impl LimitLog {
-    /// The place of a new connection, if it gets one.
+    /// The slot of a new connection, if it gets one.
     fn slot(&self, registry: &Arc<Registry>, peer: Peer, is_proxy: bool) -> Option<Slot> {
         let admission = registry.admit(Network::from(peer.0), is_proxy);
         if let Some(reached) = admission.reached {
@@ -140,17 +139,17 @@ impl LimitLog {
         match reached {
             LimitReached::Connections => tracing::warn!(
                 target: "kassa_server", %from, is_refused, repeated,
-                "too many connections are open: for each new one an idle one is closed, or the new one where none is idle"
+                "too many connections are open: each new one closes an idle one, or is closed if none is idle"
             ),
             LimitReached::Share => tracing::warn!(
                 target: "kassa_server", %from, is_refused, repeated,
-                "an address holds half of all connections: for each new one of its own, an idle one of its own is closed"
+                "an address holds half of all connections: each new one from it closes an idle one of its own"
             ),
         }
     }
 }
 
-/// Waits for what is under way, and drops what takes too long.
+/// Waits for connections in progress, and drops those that take too long.
 async fn end(mut connections: JoinSet<()>, patience: Duration) {
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
@@ -158,12 +157,12 @@ async fn end(mut connections: JoinSet<()>, patience: Duration) {
         }
     };
     if timeout(patience, all_ended).await.is_err() {
-        tracing::warn!(target: "kassa_server", left = connections.len(), "requests under way were cut off");
+        tracing::warn!(target: "kassa_server", left = connections.len(), "requests in progress were cut off");
         connections.shutdown().await;
     }
 }
 
-/// A panic ends its own connection alone.
+/// A panic ends only its own connection.
 fn log_panic(ended: &Result<(), tokio::task::JoinError>) {
     if ended.as_ref().is_err_and(tokio::task::JoinError::is_panic) {
         tracing::error!(target: "kassa_server", "answering a request panicked");
@@ -178,7 +177,7 @@ pub(super) trait Acceptor {
     /// A connection.
     type Stream;
 
-    /// The next one, or why there is none.
+    /// The next connection, or why there is none.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
 }
 
@@ -190,7 +189,7 @@ impl Acceptor for TcpListener {
     }
 }
 
-/// Brings the next connection, however long that takes.
+/// Waits for the next connection, without a limit.
 pub(super) async fn next_connection<A: Acceptor>(from: &A, log: &LogLimit) -> (A::Stream, SocketAddr) {
     loop {
         match from.accept().await {
@@ -206,7 +205,7 @@ pub(super) async fn next_connection<A: Acceptor>(from: &A, log: &LogLimit) -> (A
     }
 }
 
-/// It was there and ended before it was accepted.
+/// Whether the connection ended before it was accepted.
 fn is_peer_error(problem: &io::Error) -> bool {
     matches!(problem.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
 }
@@ -234,7 +233,7 @@ fn for_callers(allowed: usize) -> usize {
     allowed.saturating_sub(RESERVED_FILES).max(allowed / 2)
 }
 
-/// As Linux tells it; nothing where there is no limit.
+/// The limit in Linux' form; `None` if there is no limit.
 fn allowed(limits: &str) -> Option<usize> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()

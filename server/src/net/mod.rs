@@ -1,5 +1,5 @@
-//! Networking: the listener with TLS by files, limits of time and number, which connections are closed for new ones, who calls
-//! through a proxy, and bodies that are read within limits. It knows nothing of payments.
+//! Networking: the listener with TLS from files, limits on connections and times, eviction of idle connections, client addresses
+//! behind proxies, and bounded bodies. It knows nothing of payments.
 
 mod body;
 mod caller;

@@ -1,5 +1,5 @@
-//! The open connections by address, and the choice of the one that is closed for a new one: idle ones close first, and no
-//! address holds more than its share. Each step costs at most the logarithm of their number.
+//! The open connections by address, and which one is closed for a new one: idle ones close first, and no address holds more than
+//! its share. Each step costs at most the logarithm of their number.
 
 use std::{
     cmp::Reverse,
@@ -21,7 +21,7 @@ const BUSY: u64 = 0;
 /// All connections of a listener.
 pub(super) struct Registry {
     most: usize,
-    /// The most of them that one address may hold.
+    /// The most connections of one address.
     share: usize,
     slots: Mutex<Slots>,
 }
@@ -30,11 +30,11 @@ pub(super) struct Registry {
 struct Slots {
     /// The moments when connections became idle, counted instead of measured: no two are the same.
     moment: u64,
-    /// Without the closing ones.
+    /// The number of open connections, without closing ones.
     open: usize,
     closing: usize,
     clients: HashMap<Network, Client>,
-    /// The addresses with idle connections. The last one has the most, and among equals the one that is idle for the longest.
+    /// The addresses with idle connections. The last one has the most, and among equals the longest-idle one.
     idle: BTreeMap<Rank, Network>,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum LimitReached {
 
 /// The decision on a new connection.
 pub(super) struct Admission {
-    /// Where it stays; there is none where it is to be closed at once.
+    /// The slot of the connection; `None` if it must be closed at once.
     pub(super) slot: Option<Slot>,
     pub(super) reached: Option<LimitReached>,
 }
@@ -75,8 +75,8 @@ impl Registry {
         Self { most, share: (most / 2).max(1), slots: Mutex::default() }
     }
 
-    /// A place for a new connection. Where there is none, the address that has the most idle ones loses the one that is idle for
-    /// the longest; an address at its share loses one of its own. Behind a proxy all callers have one address, so it has no share.
+    /// A slot for a new connection. If none is free, the address with the most idle connections loses its longest-idle one; an
+    /// address at its share loses one of its own. Behind a proxy all callers have one address, so it has no share.
     pub(super) fn admit(self: &Arc<Self>, client: Network, is_proxy: bool) -> Admission {
         let mut slots = self.locked();
         let held = slots.clients.get(&client).map_or(0, |client| client.open);
@@ -92,7 +92,7 @@ impl Registry {
             let (since, close) = (slots.next_moment(), Arc::new(Notify::new()));
             slots.change(client, |client| {
                 client.open += 1;
-                // It has brought no request yet.
+                // It has sent no request yet.
                 client.idle.insert(since, close.clone());
             });
             let since = AtomicU64::new(since);
@@ -101,7 +101,7 @@ impl Registry {
         Admission { slot, reached }
     }
 
-    /// Whether as many as may be are about to close: before one of them is gone, nobody else is to be let in.
+    /// Whether the limit of closing connections is reached: no new one is admitted before one of them is gone.
     pub(super) fn has_many_closing(&self) -> bool {
         self.locked().closing >= MOST_CLOSING
     }
@@ -123,7 +123,7 @@ impl Slots {
         client.is_some_and(|client| self.close_longest_idle_of(client))
     }
 
-    /// Whether there was one.
+    /// Closes the longest-idle connection of an address. Returns whether there was one.
     fn close_longest_idle_of(&mut self, client: Network) -> bool {
         let closed = self.change(client, |client| {
             let (_, close) = client.idle.pop_first()?;
@@ -137,7 +137,7 @@ impl Slots {
         true
     }
 
-    /// Changes what an address holds, and keeps its rank right.
+    /// Changes an address's connections, and updates its rank.
     fn change<T>(&mut self, of: Network, change: impl FnOnce(&mut Client) -> T) -> T {
         let client = self.clients.entry(of).or_default();
         if let Some(rank) = client.rank() {
@@ -155,24 +155,25 @@ impl Slots {
     }
 }
 
-/// The place of one connection. It is free again once this is dropped.
+/// The slot of one connection. It is released when dropped.
 pub(super) struct Slot {
     registry: Arc<Registry>,
     client: Network,
     close: Arc<Notify>,
-    /// Since when it is idle. It changes under the registry's lock alone.
+    /// The moment since when it is idle. It changes only under the registry's lock.
     since: AtomicU64,
-    /// An answer has come to its end, and may not be sent in full yet.
+    /// Whether a response has ended, and may not be fully sent yet.
     is_answered: AtomicBool,
 }
 
 impl Slot {
-    /// Waits until another connection has got the place: this one is to be closed.
+    /// Waits until another connection gets the slot: then this one must be closed.
     pub(super) async fn evicted(&self) {
         self.close.notified().await;
     }
 
-    /// A request came. Until its answer is sent, the place is not taken away. Nothing where that has just been done.
+    /// Marks the start of a request. Until its response is sent, the slot is not taken away. `None`
+    /// if it has just been taken away.
     pub(super) fn begin(self: &Arc<Self>) -> Option<ActiveRequest> {
         let mut slots = self.registry.locked();
         let since = self.since.load(Ordering::Relaxed);
@@ -184,7 +185,7 @@ impl Slot {
         Some(ActiveRequest(self.clone()))
     }
 
-    /// Everything that was written is sent. Behind the end of an answer, the connection is idle from now on.
+    /// Everything written was sent. If the response has ended, the connection is idle from now on.
     pub(super) fn sent(&self) {
         if !self.is_answered.swap(false, Ordering::Relaxed) {
             return;
@@ -212,7 +213,7 @@ impl Drop for Slot {
     }
 }
 
-/// A request that is being answered, until the end of its answer.
+/// A request in progress, until the end of its response.
 pub(super) struct ActiveRequest(Arc<Slot>);
 
 impl Drop for ActiveRequest {

@@ -8,23 +8,22 @@ use super::caller::Proxies;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListenerSettings {
-    /// Where to listen. Port 0 is any that is free.
+    /// The address to listen on. Port 0 picks a free port.
     pub address: SocketAddr,
-    /// The files that connections are encrypted with; plain where there are none.
+    /// The TLS files; without them connections are plain.
     pub tls: Option<TlsFiles>,
-    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. For one more, the one is closed that is
-    /// idle for the longest, of the address that has the most idle ones; where none is idle, the new one is. An address
-    /// holds half of them at most. Where the process may have fewer files open (`LimitNOFILE`, `ulimit -n`), fewer are
-    /// accepted, and the log says so.
+    /// The most open connections: 12,000, because 10,000 apps may wait. Beyond that, a new connection closes the longest-idle one
+    /// of the address with the most idle ones, or is closed if none is idle. An address holds at most half of them. If the
+    /// process may open fewer files (`LimitNOFILE`, `ulimit -n`), fewer are accepted, and the log says so.
     pub max_connections: usize,
-    /// The proxies in front of the server, which may hold all connections: none.
+    /// The proxies in front of the server, which may hold all connections. Default: none.
     pub proxies: Proxies,
     /// The deadline of a TLS handshake.
     pub handshake_limit: Duration,
     /// The deadline of the head of a new connection's first request.
     pub first_head_limit: Duration,
-    /// How long a connection may wait for the next request, its head included. Longer than proxies and clients keep one that
-    /// is idle: none is to close under a request that is on its way.
+    /// How long a connection may wait for the next request, including its head. It is longer than the idle timeouts of proxies
+    /// and clients, so that no connection closes while a request is on its way.
     pub idle_limit: Duration,
     /// The time for which a caller may read nothing of a response.
     pub write_limit: Duration,
@@ -32,17 +31,17 @@ pub struct ListenerSettings {
     pub renewal_check: Duration,
 }
 
-/// A certificate and its key, each a file in PEM. A renewed pair is taken up without a restart.
+/// A certificate and its key, each a file in PEM. A renewed pair is loaded without a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate, and those between it and its root.
+    /// The certificate, with its intermediate certificates.
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
 }
 
 impl ListenerSettings {
-    /// The default ones, for plain connections to this address.
+    /// The default settings, for plain connections on this address.
     pub fn new(address: SocketAddr) -> Self {
         Self {
             address,

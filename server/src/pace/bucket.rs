@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use crate::values::{Millis, millis};
 
-/// In which time the rate recovers from nothing to its most.
+/// The time in which the rate recovers from zero to its maximum.
 const RECOVERY: Millis = 60_000;
-/// For how long after trouble it does not recover, unless the gateway answers sooner (half-open circuit breaker). One that lets
-/// everything time out says so once in 30 s: in between the rate would be back.
+/// The time after trouble in which the rate does not recover, unless the gateway answers sooner (half-open circuit breaker). A
+/// gateway that lets everything time out shows trouble only every 30 s: in between the rate would recover.
 const UNHEARD_FOR: Millis = 60_000;
-/// The longest stop that the gateway can request: one response that names an hour must not stop everything for so long.
+/// The longest stop that the gateway can request: one response with an hour must not stop everything for that long.
 pub const LONGEST_STOP: Millis = 60_000;
-/// After a stop, so long after one question another one tries, where the first one was not answered.
+/// After a stop, the time after which another query tries if the first one was not answered.
 const TRIES_EVERY: Millis = 30_000;
-/// Trouble that many workers meet at once halves the rate once.
+/// Trouble that many workers meet at once halves the rate only once.
 const HALVED_AT_MOST_EVERY: Millis = 1_000;
-/// So much time's requests may be owed at most.
+/// The most requests that may be owed, as time.
 const MOST_DEBT: Millis = 30_000;
 /// Tokens and rates are kept in thousandths, as whole numbers.
 pub(super) const WHOLE: Millis = 1_000;
@@ -24,17 +24,17 @@ pub(super) const WHOLE: Millis = 1_000;
 /// The state of a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Thousandths of requests that may be made now. Less than nothing where more were made.
+    /// Thousandths of requests that may be made now. Negative if too many were made.
     pub tokens: Millis,
     /// Thousandths of requests a second.
     pub rate: Millis,
-    /// When it was filled last.
+    /// When it was last filled.
     pub filled_at: Millis,
-    /// When the rate was halved last.
+    /// When the rate was last halved.
     pub halved_at: Millis,
-    /// No poll before this moment. 0 if the gateway answers, or never sent `Retry-After`.
+    /// No poll happens before this time. 0 if the gateway answers, or never sent `Retry-After`.
     pub not_before: Millis,
-    /// From when on the rate recovers.
+    /// The time from which the rate recovers.
     pub recovers_at: Millis,
 }
 
@@ -48,7 +48,7 @@ impl Bucket {
         now >= self.not_before && self.tokens >= WHOLE
     }
 
-    /// After a stop this is the one that tries.
+    /// Spends requests. After a stop this is the query that tries.
     pub(super) fn spend(&mut self, requests: u32, now: Millis) {
         self.tokens -= Millis::from(requests) * WHOLE;
         if self.is_stopped() {
@@ -60,13 +60,13 @@ impl Bucket {
     pub(super) fn corrected(mut self, unused: i64, granted: Self) -> Self {
         self.tokens = self.tokens.saturating_add(unused.saturating_mul(WHOLE));
         if unused > 0 && self.is_stopped() && self.not_before == granted.not_before {
-            // Nobody tried.
+            // No query tried.
             self.not_before = self.not_before.min(self.filled_at);
         }
         self
     }
 
-    /// The gateway has trouble: half the rate from now on, and nothing before it said so.
+    /// The gateway has trouble: halves the rate, and pauses until the time of its `Retry-After`.
     #[must_use]
     pub(super) fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
         if now - self.halved_at >= HALVED_AT_MOST_EVERY || now < self.halved_at {
@@ -81,7 +81,7 @@ impl Bucket {
         self
     }
 
-    /// The gateway answers: a stop is over, and the rate recovers from now on.
+    /// The gateway answers: ends a stop, and lets the rate recover from now on.
     #[must_use]
     pub(super) fn heard(mut self, now: Millis) -> Self {
         self.recovers_at = self.recovers_at.min(now);
@@ -89,7 +89,7 @@ impl Bucket {
         self
     }
 
-    /// Whether it waits for the gateway to answer.
+    /// Whether the rate waits for the gateway to answer.
     pub fn is_unheard(&self, now: Millis) -> bool {
         self.recovers_at > now || self.is_stopped()
     }
@@ -108,13 +108,13 @@ impl Bucket {
 
     pub(super) fn filled(mut self, most_per_second: u32, now: Millis) -> Self {
         let most = Millis::from(most_per_second.max(1)) * WHOLE;
-        // A clock that was put back brings nothing, and costs nothing.
+        // A clock that was set back neither adds nor removes tokens.
         let passed = (now - self.filled_at).clamp(0, RECOVERY);
         self.recovers_at = self.recovers_at.min(now.saturating_add(UNHEARD_FOR));
         self.not_before = self.not_before.min(now.saturating_add(LONGEST_STOP));
         let recovering = (now - self.recovers_at).clamp(0, passed);
         self.rate = (self.rate + most * recovering / RECOVERY).clamp(WHOLE.min(most), most);
-        // A debt is made up for within half a minute, also at a rate that was lowered since.
+        // A debt is paid within half a minute, even if the rate was lowered since.
         let tokens = self.tokens.max(-(self.rate * MOST_DEBT / 1000));
         self.tokens = (tokens + self.rate * passed / 1000).min(self.rate);
         self.filled_at = now;

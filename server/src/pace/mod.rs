@@ -9,9 +9,9 @@ mod simulation;
 
 use crate::values::Millis;
 
-// A database clock that is set back. Times that were stored before are then too far ahead: a payment that was due in ten seconds
-// would be queried hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
-// ahead are moved back by the difference.
+// A database clock that is set back. Times that were stored before are then too far ahead: a payment that was due in ten
+// seconds would be queried hours later. So the latest time is stored, and if the clock shows an earlier one, all future times
+// are moved back by the difference.
 
 /// The interval at which the time is stored, and the least step back of the clock that moves stored times.
 const STORED_EVERY: Millis = 60_000;
@@ -21,13 +21,13 @@ const STORED_EVERY: Millis = 60_000;
 pub enum ClockChange {
     /// Nothing to do yet.
     Small,
-    /// It went on: the time is to be stored.
+    /// It went forward: the time must be stored.
     Forward,
-    /// It was set back by so much: times ahead are to be moved back by it, and the time is to be stored.
+    /// It was set back by this much: future times must be moved back, and the time must be stored.
     SetBack(Millis),
 }
 
-/// Compares the clock with the latest time that was stored.
+/// Compares the clock with the latest stored time.
 pub fn clock_change(seen: Millis, now: Millis) -> ClockChange {
     match now - seen {
         since if since >= STORED_EVERY => ClockChange::Forward,
@@ -40,13 +40,13 @@ pub fn clock_change(seen: Millis, now: Millis) -> ClockChange {
 
 const PAUSES: [Millis; 8] = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/// After how long of nothing but failures a stream of events is given up.
+/// The time of nothing but failures after which a stream of events is given up.
 pub const GIVEN_UP_AFTER: Millis = 72 * HOUR;
 
-/// The refusals of an event that requires no action, before its stream steps over it.
+/// The number of refusals after which an event that requires no action is skipped.
 pub const SKIP_AFTER: u32 = 5;
 
-/// The pause after the so-manieth failed attempt, counted from 1.
+/// The pause after this many failed attempts, counted from 1.
 pub fn pause_after(failures: u32) -> Millis {
     let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
     PAUSES.get(index).copied().unwrap_or(PAUSES[PAUSES.len() - 1])
@@ -72,19 +72,19 @@ pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 /// The time for which a payment is polled after it ended without a charge, as a gateway may report a charge afterwards.
 pub const POLLED_AFTER_END: Millis = 3 * DAY;
 
-/// The least time between two questions about one payment, however often somebody hints at it: one payer who presses a button
-/// all the time does not use the rate of all.
+/// The least time between two queries about one payment, regardless of the number of hints: one payer who keeps pressing a button
+/// must not use up the shared rate.
 pub const LEAST_DISTANCE: Millis = SECOND;
 
-/// Jitter: between which thousandths of the interval the next question is. Little where a payer waits; much, and rather sooner than
-/// later, where nobody does, so that payments which an outage made due at once are soon spread again.
+/// Jitter: the range of the next query, in thousandths of the interval. It is small while a payer waits. Otherwise it is large,
+/// and rather sooner than later, so that payments that an outage made due at once are soon spread again.
 const JITTER: (Millis, Millis) = (950, 1050);
 const WIDE_JITTER: (Millis, Millis) = (700, 1050);
 
 /// The order of polls that are due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Somebody says that there is something new.
+    /// A hint says that there may be news.
     Hinted = 0,
     /// Its payer may be waiting.
     Fresh = 1,
@@ -93,28 +93,28 @@ pub enum Class {
 }
 
 impl Class {
-    /// All, the most urgent first.
+    /// All classes, the most urgent first.
     pub const ALL: [Self; 3] = [Self::Hinted, Self::Fresh, Self::Old];
 
-    /// By a payment's age.
+    /// The class by a payment's age.
     pub fn at_age(age: Millis) -> Self {
         if age < STEPS[0].0 { Self::Fresh } else { Self::Old }
     }
 }
 
-/// The time between two questions about a payment of this age.
+/// The time between two queries about a payment of this age.
 pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
-/// The time between two polls of a payment that ended without a charge so long ago: three times as late each time. Nothing if it
-/// is no longer polled.
+/// The time between two polls of a payment that ended without a charge this long ago; each interval is three times as long.
+/// `None` if it is no longer polled.
 pub fn interval_after_end(age: Millis) -> Option<Millis> {
     (age < POLLED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
 }
 
-/// The interval with jitter, so that payments begun at once are not polled at once forever. `random` is any number; its
-/// remainder counts.
+/// The interval with jitter, so that payments begun together are not polled together forever. `random` is any
+/// number; its remainder is used.
 pub fn jittered(interval: Millis, random: u32) -> Millis {
     let (least, most) = if interval > MINUTE { WIDE_JITTER } else { JITTER };
     let per_mille = least + Millis::from(random) % (most - least + 1);

@@ -9,7 +9,7 @@ pub const METHODS: usize = Method::ALL.len();
 /// The number of queues.
 pub const QUEUES: usize = Class::ALL.len() * METHODS;
 
-/// The turns of the classes if all have due polls: of eight polls five, two, and one.
+/// The turns of the classes if all have due polls: five, two and one of eight polls.
 const TURNS: [Class; 8] =
     [Class::Hinted, Class::Hinted, Class::Fresh, Class::Hinted, Class::Old, Class::Hinted, Class::Fresh, Class::Hinted];
 
@@ -28,12 +28,12 @@ impl Queue {
         Class::ALL.into_iter().flat_map(|class| Method::ALL.map(|method| Self { class, method }))
     }
 
-    /// Its place among all queues.
+    /// Its index among all queues.
     pub fn index(self) -> usize {
         self.class as usize * METHODS + self.method as usize
     }
 
-    /// The same, as the databases keep it: of one payment's queues the most urgent has the lowest.
+    /// The number that the databases store: of one payment's queues the most urgent has the lowest.
     pub fn number(self) -> i16 {
         i16::try_from(self.index()).unwrap_or(i16::MAX)
     }
@@ -55,7 +55,7 @@ pub fn next_queue(turn: i64, is_ready: impl Fn(Queue) -> bool) -> Option<Queue> 
     classes.flat_map(methods).find(|queue| is_ready(*queue))
 }
 
-/// Places for what is under way at once. Each method has some of its own, and the rest is for whoever comes first.
+/// Slots for concurrent polls. Each method has some of its own, and the rest are first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     all: u32,
@@ -63,34 +63,34 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// So many, all of them free.
+    /// This many slots, all free.
     pub const fn new(all: u32) -> Self {
         Self { all, taken: [0; METHODS] }
     }
 
-    /// The places of each method's own, of so many in all.
+    /// The number of slots reserved for each method, of `all` slots.
     pub fn own(all: u32) -> u32 {
         (all / 16).max(u32::from(all >= 8))
     }
 
-    /// The number of free places.
+    /// The number of free slots.
     pub fn free(&self) -> u32 {
         self.all.saturating_sub(self.taken.iter().sum())
     }
 
-    /// Whether one of this method has a place.
+    /// Whether a poll of this method gets a slot.
     pub fn has_room(&self, method: Method) -> bool {
         let own = Self::own(self.all);
         let reserved = |(other, taken): (usize, &u32)| if other == method as usize { *taken } else { own.max(*taken) };
         self.taken.iter().enumerate().map(reserved).sum::<u32>() < self.all
     }
 
-    /// One more of this method is under way.
+    /// Takes a slot for a poll of this method.
     pub fn take(&mut self, method: Method) {
         self.taken[method as usize] += 1;
     }
 
-    /// One of this method has ended.
+    /// Releases the slot of a poll of this method.
     pub fn give_back(&mut self, method: Method) {
         let taken = &mut self.taken[method as usize];
         *taken = taken.saturating_sub(1);

@@ -1,5 +1,5 @@
 //! Rate limit of the HTTP requests of polls, for the whole fleet: one token bucket for all, and one for each method. So a method
-//! whose endpoint hangs or is overloaded slows down no other one. The state is in the database, shared by all workers.
+//! whose endpoint hangs or is overloaded slows down no other method. The state is in the database, shared by all workers.
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use super::{
 };
 use crate::values::{Method, Millis};
 
-/// From which part of the answers on trouble is the gateway's (overload): of thousands a second one or another fails all the time,
-/// and halving the rate for each would leave hardly any.
+/// The share of failed responses that counts as overload. Of thousands a second some always fail, and halving the rate
+/// for each would leave almost none.
 const SHARE_OF_TROUBLE: usize = 10;
 
-/// Whether so many troubles among so many answers, which came together, are a reason to query less.
+/// Whether this many failures in one batch of responses are a reason to query less.
 pub fn is_overload(troubles: usize, answers: usize) -> bool {
     troubles > 0 && troubles.saturating_mul(SHARE_OF_TROUBLE) >= answers
 }
 
-/// The limit, as the database keeps it.
+/// The limit, as the database stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollLimit {
-    /// That of all requests.
+    /// The bucket of all requests.
     pub all: Bucket,
-    /// That of each method's.
+    /// The bucket of each method.
     pub methods: [Bucket; METHODS],
     /// The number of granted polls, by which queues take turns.
     pub turn: i64,
 }
 
 impl PollLimit {
-    /// One that nobody used yet.
+    /// An unused limit, with full buckets.
     pub fn full(per_second: u32, now: Millis) -> Self {
         let bucket = Bucket::full(per_second, now);
         Self { all: bucket, methods: [bucket; METHODS], turn: 0 }
     }
 
-    /// Grants polls of each queue, of so many that are due, if there are places. Their requests are taken out of the buckets.
+    /// Grants due polls of each queue, if there are slots. Their requests are taken out of the buckets.
     #[must_use]
     pub fn grant(
         mut self,
@@ -64,8 +64,8 @@ impl PollLimit {
         (self, granted)
     }
 
-    /// Puts back so many requests of each method's that were granted and not made, or takes what was made beyond. A stop that began
-    /// after the grant stays.
+    /// Puts back the requests of each method that were granted and not made, or takes the excess. A stop
+    /// that began after the grant stays.
     #[must_use]
     pub fn corrected(mut self, unused: &[i64; METHODS], granted: &Self) -> Self {
         self.all = self.all.corrected(unused.iter().sum(), granted.all);
@@ -75,13 +75,13 @@ impl PollLimit {
         self
     }
 
-    /// Whether it was written by a clock that was put back since: then it is written again.
+    /// Whether it was written before the clock was set back: then it is written again.
     pub fn is_ahead(&self, now: Millis) -> bool {
         let is_ahead = |bucket: &Bucket| bucket.filled_at > now || bucket.not_before > now.saturating_add(LONGEST_STOP);
         is_ahead(&self.all) || self.methods.iter().any(is_ahead)
     }
 
-    /// Applies what responses about a method's payments say of the gateway.
+    /// Applies the gateway's state, as the responses about a method's payments show it.
     #[must_use]
     pub fn with_feedback(mut self, method: Method, heard: &GatewayFeedback, now: Millis) -> Self {
         let before = *self.of(method);
@@ -99,8 +99,8 @@ impl PollLimit {
         &self.methods[method as usize]
     }
 
-    /// The time until the next poll can start, by when the next one of each queue is due. Methods without a place wait for a
-    /// response, not for time.
+    /// The time until the next poll can start, by the due times of each queue. Methods without a free slot
+    /// wait for a response, not for time.
     pub fn next_in(&self, next: &[Option<Millis>; QUEUES], places: Slots, now: Millis) -> Option<Millis> {
         let ready_in = |queue: Queue| {
             let at = next[queue.index()].filter(|_| places.has_room(queue.method))?;
@@ -126,7 +126,7 @@ impl PollLimit {
 pub struct GatewayFeedback {
     /// Each overload, with its `Retry-After`.
     pub troubles: Vec<Option<Duration>>,
-    /// It answers.
+    /// Whether it answers.
     pub is_well: bool,
 }
 
@@ -135,7 +135,10 @@ fn tell_of_stop(method: Method, before: &Bucket, after: &Bucket, now: Millis) {
     match (before.is_stopped(), after.is_stopped()) {
         (false, true) => {
             let wait_ms = after.not_before - now;
-            tracing::warn!(target: "kassa_server", %method, wait_ms, "the gateway asks to wait: no questions about such payments meanwhile, then one tries");
+            tracing::warn!(
+                target: "kassa_server", %method, wait_ms,
+                "the gateway sent Retry-After: polling of this method pauses, then one query tries"
+            );
         }
         (true, false) => {
             tracing::info!(target: "kassa_server", %method, "the gateway answers again after a wait");

@@ -1,4 +1,4 @@
-//! A request for the page of a checkout: what a handler gets of it, and the fields of its form and its query.
+//! A request for the page of a checkout: the context that handlers extract, and the fields of its form and query.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ pub(super) struct RequestContext {
     pub(super) links: Links,
     pub(super) query: Form,
     pub(super) form: Form,
-    /// A request for the head alone does nothing.
+    /// Whether it is a HEAD request, which changes nothing.
     pub(super) is_head: bool,
 }
 
 impl RequestContext {
-    /// To the page, which shows how it stands.
+    /// Redirects to the page, which shows the current state.
     pub(super) fn home(&self) -> Response {
         see_other(&self.links.to(""))
     }
@@ -42,14 +42,14 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
     }
 }
 
-/// No form of the page's has more: of a body of a million fields the rest is not looked at.
+/// The most fields of a form: any further ones in a body are ignored.
 const MOST: usize = 8;
 
 /// The separators of a query's parameters. Except for the first, which is correct, they come from gateways and browsers that
 /// add to an address carelessly: a second `?`, an escaped `#`, a `&amp;`.
 pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
 
-/// A submitted form. It can hold a one-time password, so it prints as nothing.
+/// A submitted form. It can contain a one-time password, so `Debug` prints nothing of it.
 #[derive(Clone, Default)]
 pub(super) struct Form(Vec<(String, String)>);
 
@@ -58,7 +58,8 @@ impl Form {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
     }
 
-    /// A query of the page's own, whatever was added to it on the way: no value of its own holds one of the [`QUERY_SEPARATORS`].
+    /// Parses the page's own query, despite any additions on the way: none of its values contains
+    /// one of the [`QUERY_SEPARATORS`].
     pub(super) fn of_query(query: &str) -> Self {
         let field = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -68,12 +69,12 @@ impl Form {
         Self(pairs.flat_map(|pair| pair.split(QUERY_SEPARATORS).map(field).collect::<Vec<_>>()).take(MOST).collect())
     }
 
-    /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.
+    /// A field's text, without spaces around it; empty if there is none. Of several with one name the first counts.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim()).unwrap_or_default()
     }
 
-    /// The same for what the page shows again: nothing that looks like a card number comes back.
+    /// A field's text to show again on the page, without anything that looks like a card number.
     pub(super) fn shown(&self, name: &str) -> &str {
         Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
     }
@@ -84,13 +85,13 @@ impl Form {
 pub(super) struct RejectedInput {
     pub(super) method: Option<Method>,
     pub(super) phone: String,
-    /// The phone of a MegaPay wallet, which is another field.
+    /// The phone of a MegaPay wallet, which has its own field.
     pub(super) wallet_phone: String,
     pub(super) phone_problem: Option<&'static str>,
     pub(super) code_problem: Option<&'static str>,
     /// The message above the form.
     pub(super) notice: Option<&'static str>,
-    /// Without scripts: the payer has asked for the other ways to pay.
+    /// Without scripts: the payer requested the other payment methods.
     pub(super) is_choosing: bool,
 }
 

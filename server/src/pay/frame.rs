@@ -27,7 +27,7 @@ pub(super) struct Frame {
     pub(super) t: &'static Texts,
     /// The language's tag.
     pub(super) language: String,
-    /// The other languages too: tag, own name, address; the address of the one that is shown is nothing.
+    /// All languages: tag, own name, address; `None` as the address of the current one.
     pub(super) languages: Vec<(String, &'static str, Option<String>)>,
     pub(super) merchant: Option<String>,
     pub(super) logo: Option<String>,
@@ -35,12 +35,12 @@ pub(super) struct Frame {
     pub(super) stylesheet: String,
     pub(super) colours: Option<String>,
     pub(super) script: String,
-    /// How the shop is reached.
+    /// The shop's contacts.
     pub(super) contacts: Vec<Contact>,
 }
 
 impl Frame {
-    /// `host` is where payers return to, for a merchant without a name.
+    /// `host` is the host that payers return to, shown for a merchant without a name.
     pub(super) fn new(pages: &PageState, links: &Links, host: Option<&str>) -> Self {
         let shown = links.locale.language;
         let languages = LANGUAGES.map(|(language, name)| {
@@ -53,7 +53,7 @@ impl Frame {
         Self {
             t: texts(shown),
             language: shown.to_string(),
-            // Of a page that is none, there is none in another language either.
+            // A missing page has no other languages.
             languages: if links.home().is_some() { languages.to_vec() } else { Vec::new() },
             merchant: pages.name.clone().or_else(|| host.map(str::to_owned)),
             icon: address_of(assets.logo.as_ref().unwrap_or(&assets.icon)),
@@ -66,10 +66,10 @@ impl Frame {
     }
 }
 
-/// The addresses of one page; without a secret, of a page that is none.
+/// The addresses of one page; without a secret, those of an error page.
 #[derive(Clone)]
 pub(super) struct Links {
-    /// The path of the public address, such as `/kassa`; mostly nothing.
+    /// The path of the public address, such as `/kassa`; usually empty.
     prefix: String,
     secret: Option<Hidden>,
     pub(super) locale: Locale,
@@ -80,12 +80,12 @@ impl Links {
         Self { prefix: path_prefix(public_url), secret, locale }
     }
 
-    /// For what is no page of a checkout.
+    /// The links of a page without a checkout.
     pub(super) fn without_page(public_url: &str, locale: Locale) -> Self {
         Self::new(public_url, None, locale)
     }
 
-    /// A part of the page, such as `/state`; the page itself by nothing.
+    /// The address of a part of the page, such as `/state`; empty for the page itself.
     pub(super) fn to(&self, end: &str) -> String {
         let language = self.locale.is_picked.then_some(self.locale.language);
         self.address(end, language)
@@ -96,7 +96,7 @@ impl Links {
         self.address("", Some(language))
     }
 
-    /// The page, where there is one.
+    /// The page's address, if there is a page.
     pub(super) fn home(&self) -> Option<String> {
         self.secret.is_some().then(|| self.to(""))
     }
@@ -113,12 +113,12 @@ impl Links {
     }
 }
 
-/// When somebody should come back whom the server could not answer.
+/// The `Retry-After` if the server could not answer.
 const SOON: Duration = Duration::from_secs(5);
 
 type Text = fn(&Texts) -> &'static str;
 
-/// An error for the payer, and what to do about it. A handler returns it; the router, which knows the language, makes a page of it.
+/// An error for the payer, with advice. A handler returns it; the router, which knows the language, renders it.
 #[derive(Clone)]
 pub(super) struct ErrorPage {
     status: StatusCode,
@@ -149,7 +149,7 @@ impl ErrorPage {
         Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often) }
     }
 
-    /// A form that is none of ours.
+    /// The error for a form that is not ours.
     pub(super) fn bad_form(status: StatusCode) -> Self {
         Self::new(status, |t| t.foreign)
     }
@@ -183,7 +183,7 @@ impl From<ServerError> for ErrorPage {
             ServerError::NotFound { .. } => Self::not_found(),
             ServerError::Invalid { .. } => Self::bad_form(StatusCode::BAD_REQUEST),
             ServerError::Unavailable { detail } => {
-                // What a database says is for the operator.
+                // Database errors are only for the operator.
                 tracing::error!(target: "kassa_server", detail, "a page could not be answered");
                 Self { retry_after: Some(SOON), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.unavailable) }
             }

@@ -18,17 +18,17 @@ pub struct Merchant {
     pub name: Option<String>,
     /// The logo.
     pub logo: Option<Logo>,
-    /// The colour of buttons; also of links, where it can be read on the page.
+    /// The colour of buttons, and of links if it is readable on the page.
     pub colour: Option<Colour>,
-    /// The phone under which payers reach the shop, as it is shown.
+    /// The shop's phone for payers, as shown.
     pub phone: Option<String>,
-    /// The address for mails.
+    /// The email address.
     pub email: Option<String>,
     /// The shop's site.
     pub url: Option<String>,
 }
 
-/// A way to reach the shop.
+/// A contact of the shop.
 #[derive(Clone)]
 pub(super) struct Contact {
     pub(super) url: String,
@@ -36,7 +36,7 @@ pub(super) struct Contact {
 }
 
 impl Merchant {
-    /// The ways to reach the shop: by phone, by mail, on its site.
+    /// The contacts of the shop: phone, email, site.
     pub(super) fn contacts(&self) -> Vec<Contact> {
         let digits =
             |phone: &str| phone.chars().filter(|sign| *sign == '+' || sign.is_ascii_digit()).collect::<String>();
@@ -63,13 +63,13 @@ impl Colour {
     const BLACK: Self = Self([0; 3]);
     const WHITE: Self = Self([255; 3]);
 
-    /// Black or white, whichever is read better upon it. The contrast is 4.58 to 1 at least, whatever the colour: more than
+    /// Black or white, whichever is more readable on it. The contrast is at least 4.58 to 1 for any colour: more than
     /// the 4.5 to 1 of WCAG 2.2, 1.4.3.
     pub fn text(self) -> Self {
         if self.contrast(Self::WHITE) >= self.contrast(Self::BLACK) { Self::WHITE } else { Self::BLACK }
     }
 
-    /// Whether text of it can be read on all of these (WCAG 2.2, 1.4.3).
+    /// Whether text in this colour is readable on all of these (WCAG 2.2, 1.4.3).
     pub(super) fn is_readable_on(self, papers: &[Self]) -> bool {
         papers.iter().all(|paper| self.contrast(*paper) >= 4.5)
     }
@@ -152,7 +152,7 @@ impl Logo {
         Ok(Self { kind, bytes })
     }
 
-    /// The picture in a file, of which no more is read than may be.
+    /// Reads the picture in a file, up to the size limit.
     ///
     /// # Errors
     /// Why the file cannot be read; within, the rule that its content breaks.
@@ -196,7 +196,7 @@ fn kind(bytes: &[u8]) -> Option<Kind> {
     is_svg.then_some(Kind::Svg)
 }
 
-/// Its bytes say nothing to people.
+/// Without the bytes, which people cannot read.
 impl fmt::Debug for Logo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Logo({}, {} bytes)", self.media_type(), self.bytes.len())

@@ -1,5 +1,5 @@
-//! The hosted page under `/pay`: the payer picks a way to pay and sees how the payment stands, in three languages, on a phone
-//! or a desktop, with scripts or without. Its address is all that a web shop needs.
+//! The hosted page under `/pay`: the payer picks a payment method and sees the state of the payment, in three languages, on a
+//! phone or a desktop, with or without scripts. A web shop needs nothing but its address.
 
 mod context;
 mod frame;

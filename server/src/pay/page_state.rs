@@ -1,4 +1,4 @@
-//! The state that all pages share: the server, the merchant, the limits, the wrong guesses so far, and the files that pages load.
+//! The state that all pages share: the server, the merchant, the limits, the wrong guesses, and the static files.
 
 use std::{
     net::IpAddr,
@@ -26,14 +26,14 @@ use crate::{
 pub(super) struct PageState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
-    /// The merchant's name, where the settings say it.
+    /// The merchant's name, if it is set.
     pub(super) name: Option<String>,
-    /// How payers reach the shop.
+    /// The shop's contacts for payers.
     pub(super) contacts: Vec<Contact>,
     pub(super) assets: Assets,
     /// Whether the public URL is https.
     pub(super) is_secure: bool,
-    /// The origin that browsers send with our own forms.
+    /// The origin of our own pages, which browsers send with forms.
     origin: String,
     addresses: RateLimit<Network>,
     checkouts: RateLimit<CheckoutId>,
@@ -41,9 +41,9 @@ pub(super) struct PageState {
     wrong_key_log: LogLimit,
 }
 
-/// Why nobody is let in.
+/// Why a request is denied.
 pub(super) enum AccessDenied {
-    /// For so long.
+    /// Rate limited, for this time.
     RateLimited(Duration),
     Failed(ServerError),
 }
@@ -66,7 +66,7 @@ impl PageState {
         }
     }
 
-    /// Whether an address may call once more; else how long it waits.
+    /// Checks the rate limit of an address; the error is the time to wait.
     pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Duration> {
         self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
@@ -87,7 +87,7 @@ impl PageState {
             Err(problem @ ServerError::NotFound { .. }) => {
                 let now = Instant::now();
                 if let Some(repeated) = self.wrong_key_log.is_time(now) {
-                    // The address itself is never logged: one that is mistyped may be nearly right.
+                    // The address itself is never logged: a mistyped one may be nearly right.
                     tracing::info!(target: "kassa_server", %from, repeated, "a wrong address of a hosted page");
                 }
                 self.counted("guesses", self.guesses.wrong(from, now)).map_err(AccessDenied::RateLimited)?;
@@ -97,7 +97,7 @@ impl PageState {
         }
     }
 
-    /// Whether a form came from a page of ours, as far as the browser says where it came from.
+    /// Whether a form came from our page, as far as the browser reports its origin.
     pub(super) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
         headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
     }
@@ -106,14 +106,14 @@ impl PageState {
 const STYLESHEET: &[u8] = include_bytes!("../../assets/pay.css");
 const SCRIPT: &[u8] = include_bytes!("../../assets/pay.js");
 const ICON: &[u8] = include_bytes!("../../assets/pay.svg");
-/// A picture that is opened by itself runs nothing and loads nothing.
+/// A picture opened by itself runs no scripts and loads nothing.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-/// All of them.
+/// The files that pages load.
 pub(super) struct Assets {
     pub(super) stylesheet: Asset,
     pub(super) script: Asset,
-    /// For a browser's tab, where there is no logo.
+    /// The icon of the browser's tab, if there is no logo.
     pub(super) icon: Asset,
     /// The merchant's colours.
     pub(super) colours: Option<Asset>,
@@ -149,14 +149,14 @@ pub(super) fn serve_asset(asset: &Asset, request: &HeaderMap) -> Response {
     response
 }
 
-/// The surfaces that links stand on, light and dark (`--paper`, `--surface`, `--surface-2` of the stylesheet).
+/// The backgrounds of links, light and dark (`--paper`, `--surface`, `--surface-2` of the stylesheet).
 const PAPERS: [(&str, [Colour; 3]); 2] = [
     ("light", [Colour::new(0xf3, 0xf5, 0xf8), Colour::new(0xff, 0xff, 0xff), Colour::new(0xf3, 0xf5, 0xf8)]),
     ("dark", [Colour::new(0x0f, 0x13, 0x18), Colour::new(0x18, 0x1e, 0x26), Colour::new(0x21, 0x2a, 0x35)]),
 ];
 
-/// A file, as the page has no inline styles. Links, the focus and the turning wheel have the merchant's colour as well, where it is
-/// readable.
+/// The stylesheet with the merchant's colours, because the page allows no inline styles. Links, the focus and the spinner also
+/// have the colour, if it is readable.
 fn colours(colour: Colour) -> String {
     let mut style = format!(":root {{ --brand: {colour}; --on-brand: {}; }}\n", colour.text());
     for (scheme, _) in PAPERS.iter().filter(|(_, papers)| colour.is_readable_on(papers)) {

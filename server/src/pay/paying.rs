@@ -1,5 +1,5 @@
 //! The payer's forms: begin a payment, confirm it, query its status at once. **None of them begins a second payment** while one
-//! is under way: the page shows that one.
+//! is in progress: the page shows that one.
 
 use std::time::Duration;
 
@@ -25,10 +25,10 @@ use crate::{
     },
 };
 
-/// The time that a page waits for the gateway's response; mostly it is there in a moment.
+/// The time that a page waits for the gateway's response, which usually takes a moment.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
-/// The payment; nothing if the gateway takes long. Then it goes on, and the page shows it.
+/// The payment; `None` if the gateway takes too long. Then the payment continues, and the page shows it.
 type StartResult = Option<Result<Payment, ServerError>>;
 
 pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -67,7 +67,7 @@ pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> 
 async fn start_payment(context: &RequestContext, method: Method) -> StartResult {
     let (server, id, key) = (&context.pages.server, &context.view.checkout.id, context.form.get("key"));
     let page = context.pages.settings.page_url(&context.view.checkout.page_secret);
-    // The payer comes back to this page, in the language that was picked.
+    // The payer returns to this page, in the picked language.
     let language = context.links.locale;
     let query = if language.is_picked { format!("?lang={}", language.language) } else { String::new() };
     let back = format!("{page}/back{query}");
@@ -81,19 +81,19 @@ async fn start_payment(context: &RequestContext, method: Method) -> StartResult 
     timeout(context.pages.settings.answer_within, server.pay(id, way, instead.as_ref(), Some(key))).await.ok()
 }
 
-/// The payment that the payer leaves for another. **Only the form beside it names it**: an old form, or one of another window,
-/// leaves nothing.
+/// The payment that the payer replaces. **Only the form next to it names it**: an old form, or one of
+/// another window, replaces nothing.
 fn replaced_payment(context: &RequestContext) -> Option<PaymentId> {
     context.form.get("instead").parse().ok()
 }
 
-/// Whether the page has the form that was sent.
+/// Whether the current page has the submitted form.
 fn offers_form(context: &RequestContext) -> bool {
     let screen = Screen::of(&context.view);
     screen.offers_ways() || (replaced_payment(context).is_some() && screen.replaceable(&context.view).is_some())
 }
 
-/// To the gateway's page, where one is to be opened.
+/// Redirects to the gateway's page if there is one, else to our page.
 fn redirect_after(context: &RequestContext, payment: &Payment) -> Response {
     let is_open = payment.method == Method::PayForm && payment.state == PaymentState::Awaiting;
     if is_open && page_of(payment).is_some() {
@@ -137,8 +137,8 @@ pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPa
     }
 }
 
-/// The payer says that it is paid, which is kept: the gateway is queried at once, and its answer is waited for a little, so that a page
-/// without scripts shows it.
+/// Records the payer's claim to have paid, and queries the gateway at once. The response waits for the result a little, so that a
+/// page without scripts shows it.
 pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage> {
     let claimed = Screen::of(&context.view).payable_payment().map(|payment| payment.id.clone());
     claim(context, claimed.as_ref()).await
@@ -153,8 +153,8 @@ async fn claim(context: RequestContext, claimed: Option<&PaymentId>) -> Result<R
     Ok(context.home())
 }
 
-/// The payer comes back from the gateway's page, by a link or by a form that it posts: a hint, and no more. The address alone
-/// says which checkout it is about.
+/// The payer's return from the gateway's page, by a link or by a form that it posts. It is only a hint. The address
+/// alone identifies the checkout.
 pub(super) async fn back(context: RequestContext) -> Result<Response, ErrorPage> {
     if context.is_head {
         return Ok(context.home());
@@ -164,7 +164,7 @@ pub(super) async fn back(context: RequestContext) -> Result<Response, ErrorPage>
     claim(context, claimed.as_ref()).await
 }
 
-/// A form's address that is opened by itself, or reloaded.
+/// A form's address, opened by GET or reloaded: redirects to the page.
 pub(super) async fn to_page(context: RequestContext) -> Result<Response, ErrorPage> {
     Ok(context.home())
 }

@@ -9,10 +9,10 @@ use super::{screen::is_web, texts::Texts};
 
 /// The quiet zone that the standard requires, in cells.
 const QUIET: usize = 4;
-/// It fits into a phone of 360 pixels, beside the margins.
+/// The largest size, which fits a phone of 360 pixels with margins.
 const WIDEST: usize = 276;
 
-/// A code as it is drawn.
+/// A drawn code.
 pub(super) struct Drawing {
     /// The side in cells, with the quiet zone.
     pub(super) cells: usize,
@@ -22,7 +22,7 @@ pub(super) struct Drawing {
     pub(super) path: String,
 }
 
-/// The code of a text; nothing where it is too long for one.
+/// Draws a text as a code; `None` if it is too long.
 pub(super) fn draw(text: &str) -> Option<Drawing> {
     let modules = QrCode::encode(text, QrLevel::Medium).ok()?.modules();
     let cells = modules.len() + 2 * QUIET;
@@ -31,7 +31,7 @@ pub(super) fn draw(text: &str) -> Option<Drawing> {
         let mut x = 0;
         for run in row.chunk_by(|one, next| one == next) {
             if run[0] {
-                // Writing into a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(path, "M{} {}h{}v1h-{}z", x + QUIET, y + QUIET, run.len(), run.len());
             }
             x += run.len();
@@ -43,9 +43,9 @@ pub(super) fn draw(text: &str) -> Option<Drawing> {
 /// Links that open a code on the phone that shows it.
 #[derive(Default)]
 pub(super) struct CodeLinks {
-    /// Of the first button: where the code itself leads, unless one of the banks is there; else any bank.
+    /// The link of the first button: the code's own address, unless it is on a bank's host; else the link for any bank.
     pub(super) first: Option<String>,
-    /// Any bank, then one bank each; empty for a text that is not ELQR.
+    /// Buttons for any bank, then for each bank; empty for a text that is not ELQR.
     pub(super) banks: Vec<BankButton>,
 }
 
@@ -75,7 +75,7 @@ impl CodeLinks {
     }
 }
 
-/// There are none for a damaged code, nor for one with elements that a link would leave out.
+/// The banks' links. `None` for a damaged code, or for one with elements that a link would lose.
 fn bank_links(text: &str) -> Option<Vec<BankLink>> {
     Elqr::parse(text).ok()?.bank_links().ok()
 }

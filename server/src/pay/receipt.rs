@@ -1,4 +1,4 @@
-//! The receipt of a paid checkout: what its payer shows as a proof, and what a shop needs to find the payment.
+//! The receipt of a paid checkout: the payer's proof of payment, with the numbers that the shop needs to find it.
 
 use kassa::Language;
 
@@ -13,7 +13,7 @@ use crate::{
 /// The lines of a receipt: each a name and a value.
 pub(super) type Receipt = Vec<(&'static str, String)>;
 
-/// That of the payment that paid the checkout; empty where none did.
+/// The receipt of the payment that paid the checkout; empty if none did.
 pub(super) fn receipt(view: &CheckoutView, merchant: Option<&str>, t: &'static Texts, language: Language) -> Receipt {
     let checkout = &view.checkout;
     let paid_by = checkout.paid_by.as_ref().and_then(|id| view.payment(id));
@@ -34,7 +34,7 @@ pub(super) fn receipt(view: &CheckoutView, merchant: Option<&str>, t: &'static T
     lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// What a way to pay is called.
+/// The name of a payment method.
 pub(super) fn method_name(method: Method, t: &Texts) -> &'static str {
     match method {
         Method::PayForm => t.pay_form,

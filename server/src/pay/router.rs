@@ -1,4 +1,4 @@
-//! The hosted page's routes, and what happens before and after each of them.
+//! The hosted page's routes, and the steps before and after each handler.
 
 use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -30,20 +30,20 @@ use crate::{
 
 const ASSETS: &str = "/pay/assets/{name}";
 const LARGEST_FORM: usize = 4 * 1024;
-/// Everything comes from here, nothing stands inside the page's text, and forms post here alone.
+/// Only our own files load, nothing is inline, and forms post only to us.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The parts of a path; none where they are no text.
+/// The parameters of a path; an error if they are not valid text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The origins from which a route accepts forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Posts {
-    /// Pages of ours.
+    /// Only our own pages.
     SameOrigin,
-    /// Any site, as a gateway's page that sends its payer back does. What it posts is not read: the route does no more than the same
-    /// path by GET.
+    /// Any site, such as the gateway's page that sends its payer back. The posted body is not read: the
+    /// route does the same as by GET.
     AnyOrigin,
 }
 
@@ -53,7 +53,7 @@ pub fn pay_router(server: Server, settings: HttpSettings, merchant: &Merchant) -
     let pages = Arc::new(PageState::new(server, settings, merchant));
     let is_secure = pages.is_secure;
     let mut router = Router::new().route(ASSETS, get(asset));
-    // An address that was cut off: its reader is a payer, who is shown no JSON.
+    // A truncated address: its visitor is a payer, so the error is not JSON.
     for path in ["/pay", "/pay/"] {
         router = router.route(path, any(nowhere));
     }
@@ -62,8 +62,7 @@ pub fn pay_router(server: Server, settings: HttpSettings, merchant: &Merchant) -
         router = router.route(path, methods.route_layer(from_fn_with_state(route, admit)));
     }
     let others = [
-        // The address is a capability: no other site hears of it. Forms of a page that names none at all would say that they
-        // come from nowhere.
+        // The address is a capability: other sites must not get it. With `no-referrer`, forms would have the origin `null`.
         (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -72,7 +71,7 @@ pub fn pay_router(server: Server, settings: HttpSettings, merchant: &Merchant) -
     with_security_headers(router, is_secure, POLICY, &others)
 }
 
-/// All of them, but for what pages load.
+/// All routes, except static files.
 fn routes() -> [(&'static str, MethodRouter<Arc<PageState>>, Posts); 8] {
     use Posts::{AnyOrigin, SameOrigin};
     [
@@ -83,7 +82,7 @@ fn routes() -> [(&'static str, MethodRouter<Arc<PageState>>, Posts); 8] {
         ("/pay/{page}/pay", get(paying::to_page).post(paying::pay), SameOrigin),
         ("/pay/{page}/confirm", get(paying::to_page).post(paying::confirm), SameOrigin),
         ("/pay/{page}/check", get(paying::to_page).post(paying::check), SameOrigin),
-        // A return address that a gateway put together carelessly, such as `back&OrderNumber=1`, where no query began before.
+        // A return address with a malformed query, such as `back&OrderNumber=1`, as gateways build it.
         ("/pay/{page}/{*end}", get(paying::back).post(paying::back), AnyOrigin),
     ]
 }
@@ -118,7 +117,7 @@ async fn wrong_method(State(pages): State<Arc<PageState>>, headers: HeaderMap) -
     ErrorPage::bad_form(StatusCode::METHOD_NOT_ALLOWED).page(&pages, &links)
 }
 
-/// Lets a request through to its handler, and shows as a page what is refused before, in it, or by a panic, which was already logged.
+/// Admits a request to its handler, and renders errors as pages, including a panic, which was already logged.
 async fn admit(State(route): State<Route>, parameters: Parameters, request: Request, next: Next) -> Response {
     let (started, pages) = (Instant::now(), route.pages);
     let from = caller_of(&request, &pages.settings.proxies);
@@ -137,12 +136,12 @@ async fn admit(State(route): State<Route>, parameters: Parameters, request: Requ
     if let Some(error) = response.extensions_mut().remove::<ErrorPage>() {
         response = error.page(&pages, &links);
     }
-    // By the route, as the path is a secret.
+    // Counted by the route, because the path is a secret.
     pages.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
     response
 }
 
-/// Somebody who brings the address of a page, within the limits.
+/// Admits a request with a valid page address, within the limits.
 async fn admitted(
     pages: &Arc<PageState>,
     parameters: Parameters,
@@ -154,7 +153,7 @@ async fn admitted(
     pages.check_address(from).map_err(ErrorPage::too_many_requests)?;
     let parameters = parameters.map_err(|_| ErrorPage::not_found())?;
     let page = parameters.iter().find(|(name, _)| *name == "page").map(|(_, text)| text).unwrap_or_default();
-    // Marks that were escaped on the way made a query part of the path.
+    // If separators were escaped on the way, a query became part of the path.
     let secret = page.split(QUERY_SEPARATORS).next().unwrap_or_default();
     let view = Box::new(pages.checkout(secret, from).await?);
     *links = Links::new(&pages.settings.public_url, Some(Hidden::new(secret)), links.locale);
@@ -162,14 +161,14 @@ async fn admitted(
     Ok(RequestContext { pages: pages.clone(), view, links: links.clone(), query, form: Form::default(), is_head })
 }
 
-/// Reads the form that a page of ours posted. If the route allows posts from anywhere, the body is not read.
+/// Reads a form posted by our page. If the route allows posts from anywhere, the body is not read.
 async fn form(pages: &PageState, posts: Posts, head: &Parts, body: Body) -> Result<Form, ErrorPage> {
     if head.method != Method::POST {
         return Ok(Form::default());
     }
     if posts == Posts::AnyOrigin {
-        // Nothing of it is kept. It is taken off the line, as a browser that is busy sending would miss the answer; one that
-        // is too large, too slow or broken is led on all the same.
+        // The body is discarded. It is still received, because a browser that is busy sending would miss the response; a body
+        // that is too large, too slow or broken does not matter.
         let _unread = read_body(body, 0, pages.settings.body_deadline).await;
         return Ok(Form::default());
     }

@@ -9,39 +9,39 @@ use crate::{
 /// The screen that the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Screen<'a> {
-    /// The ways to pay.
+    /// The choice of payment methods.
     Choose,
-    /// A payment is on its way to the gateway.
+    /// A payment is being sent to the gateway.
     UnderWay,
     /// The form for the one-time password.
     EnterCode(&'a Payment),
-    /// No password may be tried any more, and the payment has not ended.
+    /// No attempts are left, and the payment has not ended.
     NoCodesLeft,
-    /// The gateway's page is to be opened.
+    /// A link to the gateway's page.
     OpenPage(&'a Payment, &'a str),
-    /// The code is to be scanned.
+    /// The QR code to scan.
     ShowQr(&'a Payment, &'a str),
-    /// The payer says that they have paid, and the gateway has not confirmed it yet. The way to pay is collapsed, as a second payment
-    /// would be charged as well.
+    /// The payer says that they have paid, and the gateway has not confirmed it yet. The payment is collapsed, because a second
+    /// payment would be charged as well.
     Claimed(&'a Payment),
-    /// The gateway declined what the payer tried on its page. The way to pay is collapsed here as well: they may have tried again
-    /// since, and no callback has named that yet.
+    /// The gateway declined the payer's attempt on its page. The payment is collapsed here as well: the payer may have tried
+    /// again since, without a callback yet.
     Declined(&'a Payment),
-    /// The gateway's report is waited for.
+    /// Waiting for the gateway's report.
     Waiting,
-    /// It may have happened, and is being found out.
+    /// The outcome is unknown, and is being polled.
     Unknown,
     Paid,
-    /// The gateway reports a charge that cannot be believed: the payer must not pay again.
+    /// The gateway reports a charge that cannot be trusted: the payer must not pay again.
     PersonNeeded,
     Expired,
     Cancelled,
-    /// It is over, and what the payer was shown can still be paid: who has just paid must not pay again.
+    /// The checkout has ended, and its page or code can still be paid: a payer who has just paid must not pay again.
     Late,
 }
 
 impl<'a> Screen<'a> {
-    /// A charge comes before everything else, then whatever could make somebody pay twice.
+    /// The screen of a checkout. A charge has priority, then anything that could make a payer pay twice.
     pub(super) fn of(view: &'a CheckoutView) -> Self {
         let any = |state| view.payments.iter().any(|payment| payment.state == state);
         let in_doubt = |payment: &Payment| payment.state.is_in_doubt();
@@ -74,7 +74,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// What the payer needs to pay it without this server: the gateway's page, or a code.
+    /// The screen to pay it outside this server: the gateway's page, or a code.
     fn payable(payment: &'a Payment) -> Option<Self> {
         match payment.method {
             Method::Qr => payment.qr_text.as_deref().map(|text| Self::ShowQr(payment, text)),
@@ -82,7 +82,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// The gateway's page that can be opened.
+    /// The gateway's page, if the screen has one.
     pub(super) fn page_url(self) -> Option<&'a str> {
         match self.to_pay() {
             Self::OpenPage(_, url) => Some(url),
@@ -90,7 +90,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// The text of the code that can be scanned.
+    /// The text of the QR code, if the screen has one.
     pub(super) fn qr_text(self) -> Option<&'a str> {
         match self.to_pay() {
             Self::ShowQr(_, text) => Some(text),
@@ -98,7 +98,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// The payment that can be paid without this server.
+    /// The payment that can be paid outside this server.
     pub(super) fn payable_payment(self) -> Option<&'a Payment> {
         match self.to_pay() {
             Self::OpenPage(payment, _) | Self::ShowQr(payment, _) => Some(payment),
@@ -106,7 +106,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// The screen that shows how to pay: where the payer says that they have paid, or was declined, the one that was shown before.
+    /// The screen that shows how to pay. If the payer claims to have paid, or was declined, it is the previous one.
     fn to_pay(self) -> Self {
         match self {
             Self::Claimed(payment) | Self::Declined(payment) => Self::payable(payment).unwrap_or(self),
@@ -140,8 +140,7 @@ impl<'a> Screen<'a> {
         matches!(self.to_pay(), Self::Choose | Self::OpenPage(..))
     }
 
-    /// The payment that another one can be begun instead of: its payer may have typed somebody else's number, or have no app for
-    /// its code.
+    /// The payment that can be replaced: its payer may have typed a wrong number, or have no app for its code.
     pub(super) fn replaceable(self, view: &'a CheckoutView) -> Option<&'a Payment> {
         let (Self::EnterCode(payment) | Self::ShowQr(payment, _)) = self.to_pay() else { return None };
         let replaced = view.payments.iter().filter(|payment| payment.is_replaced).count();
@@ -153,12 +152,12 @@ impl<'a> Screen<'a> {
         matches!(self, Self::Choose | Self::EnterCode(_) | Self::OpenPage(..) | Self::ShowQr(..))
     }
 
-    /// Whether something is awaited that the page should show by itself.
+    /// Whether the state can change without the payer, so that the page updates itself.
     pub(super) fn can_change(self) -> bool {
         !matches!(self, Self::Paid | Self::Expired | Self::Cancelled)
     }
 
-    /// After how many seconds a page without scripts looks again. Never while its payer may be typing.
+    /// The seconds after which a page without scripts reloads. Never while its payer may be typing.
     pub(super) fn reload_after(self) -> Option<u32> {
         match self {
             Self::UnderWay | Self::Waiting => Some(3),
@@ -169,38 +168,37 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// The payment that the payer is about: the one that may take money, else a pay-form whose page can be opened. None that the payer
-/// left for another.
+/// The payer's current payment: the one that may take money, else a pay-form whose page can be opened. Never a replaced one.
 fn current(view: &CheckoutView) -> Option<&Payment> {
     let may_take_money = |payment: &&Payment| !payment.is_replaced && payment.state.may_take_money();
     let newest = || view.payments.iter().rev().filter(may_take_money);
     newest().find(|payment| payment.method != Method::PayForm).or_else(|| newest().next())
 }
 
-/// Whether something that the payer was shown can still be paid: also a QR code that was left. A payment that was left before its
-/// code was sent is never confirmed.
+/// Whether a page or code that the payer was shown can still be paid, including a replaced QR code. A payment that was replaced
+/// before its code was sent is never confirmed.
 fn can_be_paid(view: &CheckoutView) -> bool {
     let is_left = |payment: &Payment| payment.is_replaced && payment.method.is_confirmed_by_code();
     view.payments.iter().any(|payment| payment.state.may_take_money() && !is_left(payment))
 }
 
-/// The end of the last try, if it ended and no money was taken.
+/// The last attempt, if it ended without a charge.
 pub(super) fn last_failed(view: &CheckoutView) -> Option<&Payment> {
     view.payments.last().filter(|last| matches!(last.state, PaymentState::NotMade | PaymentState::Rejected))
 }
 
-/// The gateway's page of a payment, where a browser can open it.
+/// The gateway's page of a payment, if a browser can open it.
 pub(super) fn page_of(payment: &Payment) -> Option<&str> {
     payment.page_url.as_deref().filter(|url| is_web(url))
 }
 
-/// An address that a browser opens.
+/// Whether a browser can open an address.
 pub(super) fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// The ways to pay that the page offers. Cards are none: their form would put it under PCI DSS. MegaPay is one where the server
-/// takes it still.
+/// The payment methods that the page offers. It never offers cards: their form would put it under PCI DSS. It offers MegaPay only
+/// if the server still accepts it.
 pub(super) fn offered(view: &CheckoutView, takes_megapay: bool) -> impl Iterator<Item = Method> {
     let is_offered = move |method: &Method| match method {
         Method::Card => false,

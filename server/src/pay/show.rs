@@ -1,4 +1,4 @@
-//! The page, and the part of it that changes: how a payment stands.
+//! The page, and its changing part: the state of a payment.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -35,9 +35,9 @@ struct Page {
     frame: Frame,
     order: Order,
     title: &'static str,
-    /// HTML that was written already.
+    /// Rendered HTML.
     state: String,
-    /// Without scripts: after how many seconds, and where.
+    /// For a page without scripts: the seconds until it reloads, and the address.
     reload: Option<(u32, String)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage>
     render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() }).await
 }
 
-/// The page as it stands, with what was typed and is not taken.
+/// The current page, with the payer's rejected input.
 pub(super) async fn render_page(
     context: &RequestContext,
     status: StatusCode,
@@ -72,7 +72,7 @@ pub(super) async fn render_page(
     Ok(page(status, &template))
 }
 
-/// The part that changes, as soon as it has changed (long poll); 204 where it has not.
+/// The changing part, as soon as it changes (long poll); 204 if it does not.
 pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage> {
     let after = context.query.get("after").parse::<i64>().unwrap_or(-1);
     let shown = context.query.get("screen").to_owned();
@@ -80,7 +80,7 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
     let id = view.checkout.id.clone();
     // Thousands may wait.
     drop(view);
-    // What the payer claims, and what the gateway declines on its page, changes the screen without an event.
+    // A payer's claim, or a decline on the gateway's page, changes the screen without an event.
     let is_news =
         |view: &CheckoutView| view.checkout.version > after || !(shown.is_empty() || shown == Screen::of(view).name());
     let view = {
@@ -94,15 +94,15 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
     Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, &shop, RejectedInput::default())))
 }
 
-/// On to the gateway's page. A page between, as a policy of forms that post to their own origin alone holds for redirects after
-/// them, too.
+/// The page that leads to the gateway's page. It is needed because the policy that forms post only to their own origin also
+/// blocks redirects after a form.
 pub(super) async fn go(context: RequestContext) -> Result<Response, ErrorPage> {
     let Some(url) = Screen::of(&context.view).page_url() else { return Ok(context.home()) };
     let frame = Frame::new(&context.pages, &context.links, host(&context.view).as_deref());
     Ok(page(StatusCode::OK, &RedirectPage { frame, url }))
 }
 
-/// What a rendering needs of the server.
+/// The server's data for a rendering.
 struct Shop {
     /// The idempotency key of this rendering's form.
     key: String,
@@ -110,7 +110,7 @@ struct Shop {
     dialect: Dialect,
     name: Option<String>,
     contacts: Vec<Contact>,
-    /// When the gateway last reported the payment that is waited for as pending.
+    /// When the gateway last reported the awaited payment as pending.
     checked_at: Option<Millis>,
     now: Millis,
 }
@@ -134,7 +134,7 @@ impl Shop {
     }
 }
 
-/// The host that payers return to, where they return to a page.
+/// The host that payers return to, if they return to a page.
 fn host(view: &CheckoutView) -> Option<String> {
     let url = Some(&view.checkout.return_url).filter(|url| is_web(url))?;
     Url::parse(url).ok()?.host_str().map(str::to_owned)
@@ -145,7 +145,7 @@ fn render_failed(problem: askama::Error) -> ErrorPage {
     ErrorPage::failed()
 }
 
-/// The query that requests the other ways to pay.
+/// The query that requests the other payment methods.
 pub(super) const OTHER_WAYS: &str = "others";
 
 /// The part of the page that changes.
@@ -164,45 +164,46 @@ pub(super) struct StateFragment<'a> {
     /// The idempotency key of this rendering's form.
     key: String,
     ways: Vec<MethodChoice>,
-    /// The payment that another one would be begun instead of.
+    /// The payment that another one would replace.
     instead: Option<&'a PaymentId>,
-    /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
+    /// For a page without scripts: the address that shows the other methods, on a page that does
+    /// not reload while its payer types.
     others: String,
     typed: RejectedInput,
-    /// The outcome of the last try, and its reason in the payer's language.
+    /// The outcome of the last attempt, and its reason in the payer's language.
     last_failed: Option<(&'static str, Option<&'static str>)>,
     drawing: Option<Drawing>,
     qr_text: Option<&'a str>,
     /// Links that open the code on the phone that shows it.
     code_links: CodeLinks,
-    /// Until when the payer can act.
+    /// The time until which the payer can act.
     until: Option<String>,
     has_way_back: bool,
     reference: &'a str,
     return_url: &'a str,
     is_paid_twice: bool,
     code_problem: Option<&'static str>,
-    /// To which number the code went, as far as that is kept.
+    /// The phone to which the code was sent, as far as it is stored.
     code_more: String,
     code_label: &'static str,
-    /// What a wallet pays, which its payer has to see before the PIN is typed.
+    /// The wallet's total, which its payer must see before entering the PIN.
     wallet: Option<WalletTerms>,
     confirm_text: String,
     pay_text: String,
-    /// When the gateway last reported on the payment that is waited for.
+    /// When the gateway last reported on the awaited payment.
     checked_at: Option<String>,
     receipt: Receipt,
     contacts: Vec<Contact>,
-    /// The end of the checkout and the present moment, for the script's countdown.
+    /// The end of the checkout and the current time, for the script's countdown.
     expires_at: Millis,
     now: Millis,
 }
 
-/// What a payment from a wallet costs its payer.
+/// The cost of a wallet payment for its payer.
 struct WalletTerms {
     sums: Vec<(&'static str, String)>,
     is_commission_unknown: bool,
-    /// Until when the PIN is valid.
+    /// The time until which the PIN is valid.
     until: Option<String>,
 }
 
@@ -296,17 +297,17 @@ impl<'a> StateFragment<'a> {
         self.screen.reload_after().filter(|_| !self.is_choosing())
     }
 
-    /// Whether the other ways to pay are shown at once.
+    /// Whether the other payment methods are expanded.
     fn is_choosing(&self) -> bool {
         self.typed.is_choosing || self.typed.method.is_some()
     }
 
-    /// A payment that was not made is shown where another one can be begun.
+    /// A payment that was not made is shown if a new one can be begun.
     fn shows_end(&self) -> bool {
         matches!(self.screen, Screen::Choose | Screen::OpenPage(..) | Screen::Declined(_))
     }
 
-    /// Whether the heading says how the last try ended.
+    /// Whether the heading has the outcome of the last attempt.
     fn is_headed_by_end(&self) -> bool {
         matches!(self.screen, Screen::Choose | Screen::Declined(_))
     }
@@ -321,7 +322,7 @@ impl<'a> StateFragment<'a> {
     }
 }
 
-/// Until when a checkout can be paid, as people say it.
+/// The time until which a checkout can be paid, as text.
 fn until(at: Millis, now: Millis, t: &Texts, language: Language) -> String {
     let (phrase, time) = match days_until(at, now) {
         Some(0) => (t.today_until, time_of_day(at)),
@@ -331,7 +332,7 @@ fn until(at: Millis, now: Millis, t: &Texts, language: Language) -> String {
     t.until.replace("{}", &phrase.replace("{}", &time))
 }
 
-/// The payment whose end the page says: what the gateway declined on its page, or the last try that took no money.
+/// The payment whose end the page shows: declined on the gateway's page, or the last attempt without a charge.
 fn ended<'a>(view: &'a CheckoutView, screen: Screen<'a>) -> Option<&'a Payment> {
     match screen {
         Screen::Declined(payment) => Some(payment),
@@ -339,7 +340,8 @@ fn ended<'a>(view: &'a CheckoutView, screen: Screen<'a>) -> Option<&'a Payment> 
     }
 }
 
-/// The outcome of a payment that took no money, and its reason in the payer's language. The gateway's own words are for the staff.
+/// The outcome of a payment without a charge, and its reason in the payer's language. The gateway's own
+/// message is only for the staff.
 fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<DeclineReason>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
@@ -371,7 +373,7 @@ fn code_more(screen: Screen<'_>, t: &Texts) -> String {
     digits.map_or_else(|| more.to_owned(), |digits| more_to.replace("{}", digits))
 }
 
-/// Why the last one-time password was not taken.
+/// Why the last one-time password was not accepted.
 fn code_problem(screen: Screen<'_>, dialect: &Dialect, t: &Texts, language: Language) -> Option<&'static str> {
     let Screen::EnterCode(payment) = screen else { return None };
     let failure = payment.failure.as_ref()?;

@@ -1,4 +1,4 @@
-//! The ways to pay that a screen offers, each with the fields of its form.
+//! The payment methods that a screen offers, each with the fields of its form.
 
 use super::{
     context::RejectedInput,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{checkouts::CheckoutView, values::Method};
 
-/// A way to pay.
+/// A payment method.
 pub(super) struct MethodChoice {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct MethodChoice {
     pub(super) phone: Option<PhoneInput>,
 }
 
-/// The field for the phone of a way to pay.
+/// The phone field of a payment method.
 pub(super) struct PhoneInput {
     pub(super) field: &'static str,
     pub(super) hint: &'static str,
@@ -25,14 +25,13 @@ pub(super) struct PhoneInput {
     pub(super) problem: Option<&'static str>,
 }
 
-/// The name of that field. Each way has its own, as a form sends those of all ways.
+/// The name of that field. Each method has its own, because the form sends the fields of all methods.
 pub(super) fn phone_field(method: Method) -> &'static str {
     if method == Method::Megapay { "wallet-phone" } else { "phone" }
 }
 
-/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others. Instead of a
-/// payment whose code is awaited, everything, as it may have gone to somebody else's number; instead of a QR code, everything
-/// else.
+/// The offered methods. Next to an open page: all others, because a pay-form does not block them. Instead of a payment whose code
+/// is awaited: all, because the code may have gone to a wrong number. Instead of a QR code: all others.
 pub(super) fn choices(view: &CheckoutView, screen: Screen<'_>, takes_megapay: bool) -> Vec<Method> {
     let offered = |view| offered(view, takes_megapay);
     let others = |than: Method| offered(view).filter(|method| *method != than).collect();
@@ -88,8 +87,8 @@ pub(super) fn ways(
     offered.iter().map(way).collect()
 }
 
-/// The way that is picked at first: the one of the last try, whose payer may only have mistyped; while a one-time password is awaited,
-/// the same one with another number.
+/// The preselected method: that of the last attempt, whose payer may only have mistyped; while a one-time password is awaited,
+/// the same one for another number.
 pub(super) fn preselected(view: &CheckoutView, screen: Screen<'_>) -> Option<Method> {
     match screen {
         Screen::EnterCode(payment) => Some(payment.method),

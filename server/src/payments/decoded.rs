@@ -1,5 +1,5 @@
-//! A gateway's text as its reader understands it, for searching only: without percent-encoding, escapes of JSON and character
-//! references of HTML, without characters that nobody sees, and with the digits of every script as `0` to `9`.
+//! The decoded form of a gateway's text, for searching only: without percent-encoding, JSON escapes, HTML character references
+//! and invisible characters, and with the digits of every script as `0` to `9`.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ const MOST_LAYERS: usize = 6;
 /// The longest character reference that is read, such as `&#1114111;`.
 const LONGEST_REFERENCE: usize = 10;
 
-/// A character, and where it stands in the text as it came, in bytes.
+/// A character, and its place in the original text, in bytes.
 struct Unit {
     c: char,
     source: Range<usize>,
@@ -19,13 +19,13 @@ struct Unit {
 /// A text with some of its layers decoded.
 pub(super) struct Decoded {
     text: String,
-    /// Of each character, where it begins in the text, and where it stands in the source.
+    /// For each character, its start in the text, and its place in the source.
     places: Vec<(usize, Range<usize>)>,
 }
 
 impl Decoded {
-    /// The text as it came, then with one layer after the other decoded, up to the last. Each of them may be what was meant: in
-    /// `LIKE '%0555000101%'` nothing is encoded, though `%05` looks like it. It takes time in proportion to the source's length.
+    /// The original text, then with one layer after another decoded. Any of them may be the intended one: in `LIKE
+    /// '%0555000101%'` nothing is encoded, though `%05` looks like it. It takes time in proportion to the source's length.
     pub(super) fn layers(source: &str) -> Vec<Self> {
         let unit = |(at, c): (usize, char)| Unit { c, source: at..at + c.len_utf8() };
         let mut units: Vec<Unit> = source.char_indices().map(unit).collect();
@@ -53,7 +53,7 @@ impl Decoded {
         &self.text
     }
 
-    /// Where a part of the text, from one character to another, stands in the source, with all that is not seen between.
+    /// The place of a part of the text in the source, including invisible characters in between.
     pub(super) fn in_source(&self, part: &Range<usize>) -> Range<usize> {
         let first = self.places.partition_point(|(at, _)| *at < part.start);
         let behind = self.places.partition_point(|(at, _)| *at < part.end);
@@ -63,7 +63,7 @@ impl Decoded {
     }
 }
 
-/// The same characters, decoded once; nothing where there is nothing to decode.
+/// The characters, decoded once; `None` if there is nothing to decode.
 fn without_a_layer(units: &[Unit]) -> Option<Vec<Unit>> {
     let (mut decoded, mut rest, mut has_codes) = (Vec::with_capacity(units.len()), units, false);
     while let Some(first) = rest.first() {
@@ -86,7 +86,7 @@ fn code(units: &[Unit]) -> Option<(char, usize)> {
     }
 }
 
-/// One character of UTF-8, which takes up to four codes of a byte each.
+/// A UTF-8 character of up to four percent-encoded bytes.
 fn percent_encoded(units: &[Unit]) -> Option<(char, usize)> {
     let length = percent_byte(units)?.leading_ones().max(1) as usize;
     let bytes: Option<Vec<u8>> = (0..length).map(|index| percent_byte(units.get(index * 3..)?)).collect();
@@ -114,7 +114,7 @@ fn escaped(units: &[Unit]) -> Option<(char, usize)> {
     }
 }
 
-/// A character reference by its number, or by one of the names that stand beside digits and in addresses.
+/// A character reference by its number, or by one of the names that occur next to digits and in addresses.
 fn referenced(units: &[Unit]) -> Option<(char, usize)> {
     let end = units.iter().take(LONGEST_REFERENCE).position(|unit| unit.c == ';')?;
     let name: String = units.get(1..end)?.iter().map(|unit| unit.c).collect();

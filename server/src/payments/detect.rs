@@ -1,4 +1,4 @@
-//! Where a gateway's text holds phones, one-time passwords, security codes (CVC), card numbers and the server's own addresses.
+//! Finds phones, one-time passwords, security codes (CVC), card numbers and the server's own addresses in a gateway's text.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -7,16 +7,16 @@ use crate::values::card_number::{digits_of_possible_card_numbers, is_separator};
 /// The country code with which a phone number begins, and its whole length.
 const COUNTRY: &str = "996";
 const PHONE: usize = 12;
-/// The same as it is dialled within the country.
+/// The length as dialled within the country.
 const DIALLED: usize = 10;
-/// The same without anything before it.
+/// The length without any prefix.
 pub(super) const SUBSCRIBER: usize = 9;
-/// The longest of any country, and the shortest that a text calls one.
+/// The longest phone number of any country, and the shortest number that a text names as one.
 const LONGEST_PHONE: usize = 15;
 const SHORTEST_PHONE: usize = 7;
 /// The most signs between two groups of digits of one number, and between a name and its value.
 const MOST_SEPARATORS: usize = 8;
-/// The longest name of a value that is looked at.
+/// The longest name of a value that is searched.
 const LONGEST_NAME: usize = 24;
 /// The words for a phone, in the languages of the payers.
 const PHONE_NAMES: [&str; 5] = ["phone", "msisdn", "subscriber", "телефон", "абонент"];
@@ -27,7 +27,7 @@ const SHORT_CODE_NAMES: [&str; 3] = ["otp", "cvc", "cvv"];
 const WHOLE_CODE_NAMES: [&str; 2] = ["pin", "pincode"];
 const CODE: RangeInclusive<usize> = 3..=12;
 pub(super) const MASK: &str = "***";
-/// Digits of a security code (CVC).
+/// The digits of a security code (CVC).
 const LONGEST_CODE: usize = 4;
 /// The path before the secret in the server's own addresses.
 const OWN_ADDRESSES: [&str; 2] = ["pay/", "callbacks/"];
@@ -35,11 +35,11 @@ const OWN_ADDRESSES: [&str; 2] = ["pay/", "callbacks/"];
 const SECRET: usize = 32;
 const PART_OF_SECRET: usize = 16;
 
-/// A place in a text, and what is written there instead.
+/// A place in a text, and its replacement.
 pub(super) type Found = (Range<usize>, &'static str);
 
-/// Whoever knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. That of callbacks ends
-/// with the payment's number, wherever they go.
+/// Finds the secrets of the server's own addresses. Anyone who knows the address of a checkout's page or callbacks can call it,
+/// and a gateway may echo both. A callback address ends with the payment's number.
 pub(super) fn own_addresses(text: &str) -> Vec<Found> {
     let (mut found, mut rest) = (Vec::new(), 0);
     while let Some(start) = text[rest..].find(|c: char| c.is_ascii_hexdigit()).map(|at| rest + at) {
@@ -62,7 +62,7 @@ pub(super) fn card_numbers(text: &str) -> Vec<Found> {
     digits_of_possible_card_numbers(text).into_iter().map(|digit| (digit, "*")).collect()
 }
 
-/// Beside a card's number three or four digits may be its security code, and two its expiry.
+/// Finds short numbers. Next to a card number, three or four digits may be its security code, and two its expiry.
 pub(super) fn short_numbers(text: &str) -> Vec<Found> {
     let short = groups(text).into_iter().filter(|group| group.len() <= LONGEST_CODE);
     short.flatten().map(|digit| (digit..digit + 1, "*")).collect()
@@ -88,14 +88,14 @@ pub(super) fn named_codes(text: &str) -> Vec<Found> {
     found
 }
 
-/// Whether a text ends with a sign that stands between a name and its value. `OTP_101` is a code of the gateway's.
+/// Whether a text ends with a separator between a name and its value. `OTP_101` is an error code of the gateway.
 fn is_behind_sign(before: &str) -> bool {
     let mut between = before.chars().rev().take_while(|c| !c.is_alphanumeric()).take(MOST_SEPARATORS);
     let is_quote = |c: char| matches!(c, '"' | '\'' | '`' | '«' | '»' | '“' | '”' | '„' | '‘' | '’');
     between.any(|c| c.is_whitespace() || is_quote(c) || matches!(c, ':' | '=' | '>' | '(' | '['))
 }
 
-/// Short names begin or end a word of a name: `smsOtp`, `TOTP`, `otpcode`, `cvc2`. Within one they are chance: `notPaid`,
+/// Short names begin or end a word of a name: `smsOtp`, `TOTP`, `otpcode`, `cvc2`. Inside a word they are coincidence: `notPaid`,
 /// `footprint`. A PIN is a whole word: `pinCode`, and not `shipping`.
 fn is_name_of_code(name: &str) -> bool {
     let (mut words, mut is_in_lower_case) = (String::new(), false);
@@ -125,8 +125,8 @@ pub(super) fn phones(text: &str) -> Vec<Found> {
     found
 }
 
-/// The group behind a phone number that begins with this one, however people write it: `+996 (700) 00-00-01`. Behind a plus it is
-/// one of any country, and behind a name that says so, whatever it is.
+/// The end of a phone number that begins with this group, in any notation: `+996 (700) 00-00-01`. After a plus it can be of any
+/// country, and after a name for a phone it can be any number.
 fn phone_from(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
     let before = &text[..groups[first].start];
     let least = if is_called(before, is_name_of_phone) {
@@ -158,19 +158,19 @@ fn is_name_of_phone(name: &str) -> bool {
     PHONE_NAMES.iter().any(|known| name.contains(known)) || SHORT_PHONE_NAMES.contains(&name.as_str())
 }
 
-/// Whether a number of a country begins behind a plus, which is no sign of a sum.
+/// Whether a number with a country code begins after a plus that is not an addition.
 fn is_international(before: &str, number: &str) -> bool {
     let before = before.trim_end_matches([' ', '(']).strip_suffix('+');
     before.is_some_and(|before| !before.ends_with(char::is_alphanumeric)) && !number.starts_with('0')
 }
 
-/// What begins with a day or a month, as `09-11-2026 14`, is none.
+/// Whether digits are a phone number. A text that begins with a day or a month, such as `09-11-2026 14`, is not.
 fn is_phone(digits: &str, first_group: usize) -> bool {
     let is_dialled = digits.len() == DIALLED && digits.starts_with('0') && matches!(first_group, 1 | 4..);
     is_dialled || (digits.len() == PHONE && digits.starts_with(COUNTRY))
 }
 
-/// Whether a text ends with a name, and what may stand between a name and its value: `"phone": "`, `otp=`.
+/// Whether a text ends with a name and a separator before its value: `"phone": "`, `otp=`.
 fn is_called(before: &str, is_known: impl Fn(&str) -> bool) -> bool {
     let between = before.chars().rev().take_while(|c| !c.is_alphanumeric()).take(MOST_SEPARATORS + 1).count();
     if !(1..=MOST_SEPARATORS).contains(&between) {
@@ -182,7 +182,7 @@ fn is_called(before: &str, is_known: impl Fn(&str) -> bool) -> bool {
     is_known(&name.into_iter().rev().collect::<String>())
 }
 
-/// Digits in a row, with nothing but separators between two of them, and where each of them stands.
+/// Rows of digits with only separators in between, with the place of each digit.
 pub(super) fn rows_of_digits(text: &str) -> Vec<(String, Vec<usize>)> {
     let (mut rows, mut digits, mut places, mut gap) = (Vec::new(), String::new(), Vec::new(), 0);
     for (at, c) in text.char_indices().chain([(text.len(), 'x')]) {
@@ -201,7 +201,7 @@ pub(super) fn rows_of_digits(text: &str) -> Vec<(String, Vec<usize>)> {
     rows
 }
 
-/// Groups of digits that are no part of an identifier: beside them is no letter, or such as no hexadecimal number has.
+/// Groups of digits that are not part of an identifier: no letter is next to them, or one that is not hexadecimal.
 pub(super) fn groups(text: &str) -> Vec<Range<usize>> {
     let (mut groups, mut begin) = (Vec::new(), None);
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -225,7 +225,7 @@ fn is_in_identifier(beyond: impl Iterator<Item = char>) -> bool {
     letters.peek().is_some() && letters.all(|c| c.is_ascii_hexdigit())
 }
 
-/// Where this very number begins with a group. A part of a decimal is none.
+/// The place of this number, if it begins with a group. A part of a decimal does not count.
 pub(super) fn number_from(text: &str, groups: &[Range<usize>], first: usize, number: &str) -> Option<Range<usize>> {
     let mut digits = String::new();
     for (index, group) in groups.iter().enumerate().skip(first) {
@@ -242,7 +242,7 @@ pub(super) fn number_from(text: &str, groups: &[Range<usize>], first: usize, num
     None
 }
 
-/// Whether the number goes on behind what stands between two groups. `0.700000001` is a decimal.
+/// Whether two groups belong to one number, by the characters between them. `0.700000001` is a decimal.
 fn is_joined(between: &str, digits: &str) -> bool {
     let is_decimal = digits == "0" && between == ".";
     !is_decimal && between.chars().all(is_between) && between.chars().count() <= MOST_SEPARATORS

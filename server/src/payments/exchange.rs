@@ -1,5 +1,5 @@
-//! Exchanges with the gateway (audit trail): the requests about a payment and their responses, for a person who looks the
-//! payment up. They decide nothing: only the core's verdict says what a response means.
+//! Exchanges with the gateway (audit trail): the requests about a payment and their responses, for a person who looks the payment
+//! up. They decide nothing: only the core's verdict gives a response its meaning.
 
 use kassa::{
     CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, MegapayAccepted, MegapayChecked, PayFormCreated,
@@ -13,13 +13,13 @@ use super::response::{Secrets, shortened, words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ExchangeKind {
-    /// To make the payment.
+    /// A request that creates the payment.
     Create,
-    /// To take the payer's one-time password.
+    /// A request with the payer's one-time password.
     Confirm,
     /// A status query.
     Status,
-    /// Nothing: the gateway called back by itself.
+    /// A callback from the gateway.
     Callback,
 }
 
@@ -37,7 +37,7 @@ pub struct Exchange {
     pub http_status: Option<u16>,
     /// The gateway's code.
     pub code: Option<String>,
-    /// The gateway's own words, or what went wrong.
+    /// The gateway's message, or the error.
     pub words: Option<String>,
     /// The beginning of its response.
     pub response: Option<String>,
@@ -45,7 +45,7 @@ pub struct Exchange {
 
 /// An answer to a request that changes something.
 pub(crate) trait Answer {
-    /// Its code, its words, and the whole of it.
+    /// Its code, its message, and the whole response.
     fn parts(&self) -> (Option<&str>, Option<&str>, &str);
 }
 
@@ -92,19 +92,19 @@ impl Answer for MegapayAccepted {
 }
 
 impl Exchange {
-    /// One of which no more is known.
+    /// An exchange without further details.
     pub fn new(kind: ExchangeKind, outcome: impl Into<String>) -> Self {
         let (claim, http_status, code, words, response) = (None, None, None, None, None);
         Self { kind, claim, outcome: outcome.into(), http_status, code, words, response }
     }
 
-    /// The gateway called back.
+    /// A callback.
     pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str, secrets: &Secrets) -> Self {
         let exchange = Self::new(ExchangeKind::Callback, outcome).saying((None, Some(said), body), secrets);
         Self { claim: claim.map(|claim| words(claim, secrets)), ..exchange }
     }
 
-    /// The request was answered, or failed. What it held that is secret is masked wherever the gateway repeats it.
+    /// A request with its response or failure. The request's secrets are masked wherever the gateway repeats them.
     pub(crate) fn of(kind: ExchangeKind, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
         match result {
             Ok(answer) => Self::new(kind, "accepted").saying(answer.parts(), secrets),
@@ -160,7 +160,7 @@ impl Exchange {
 /// The outcome of a status query about a payment that has not ended.
 pub(crate) const PENDING: &str = "pending";
 
-/// Before the values that the gateway reported, behind the outcome of a report that cannot be believed.
+/// The separator between the outcome of an untrusted report and its values.
 const REPORTED: &str = " (reported: ";
 /// Longer values are cut.
 const LONGEST_VALUE: usize = 60;
@@ -188,7 +188,7 @@ impl Exchange {
         self.outcome.split_once(REPORTED).map_or(&self.outcome, |(verdict, _)| verdict)
     }
 
-    /// A value that the gateway reported, of a report that cannot be believed: `amount`, `currency` or `orderNumber`.
+    /// A value of an untrusted report: `amount`, `currency` or `orderNumber`.
     pub(crate) fn reported(&self, name: &str) -> Option<&str> {
         let (_, values) = self.outcome.split_once(REPORTED)?;
         let mut values = values.strip_suffix(')').unwrap_or(values).split("; ");
@@ -196,8 +196,7 @@ impl Exchange {
     }
 }
 
-/// The gateway's words, after the number that it reported where that is none of the payment's: a person finds the payment there by
-/// it.
+/// The gateway's message, after the reported number if it is not the payment's: a person finds the payment at the gateway by it.
 fn reported_under(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
     let own = [&payment.order_number, &payment.gateway_number, &payment.transaction_id];
     let is_another = |number: &&str| own.iter().all(|own| own.as_deref() != Some(*number));

@@ -1,5 +1,5 @@
-//! The states of a payment (state machine), as one pure function: what happened, to a payment in which state, makes which
-//! state and which event. Whoever stores it does both in one transaction, or neither.
+//! The states of a payment (state machine), as one pure function: a trigger and a state give the next state and its event. The
+//! storage writes both in one transaction, or neither.
 
 use strum::EnumIter;
 
@@ -11,25 +11,25 @@ use crate::{
 /// The triggers of a payment's transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
 pub enum Trigger {
-    /// Its sender takes it to send it now.
+    /// Its sender starts to send it.
     SendingTaken,
-    /// The gateway has it; its page or code is there. Only its sender can say so.
+    /// The gateway accepted it; its page or code exists. Only its sender can report this.
     Accepted,
-    /// Certainly nothing happened. Only its sender can say so.
+    /// Certainly nothing happened. Only its sender can report this.
     CertainlyNothing,
-    /// It was sent, and no answer that can be trusted came.
+    /// It was sent, and no trustworthy response arrived.
     OutcomeUnknown,
-    /// It was written down and not sent for so long that nobody will send it any more.
+    /// It was recorded and not sent for so long that nobody will send it any more.
     PreparedTooLong,
-    /// It was being sent, and by now its sender is dead or has no answer.
+    /// It was being sent, and by now its sender is dead or has no response.
     SendingTooLong,
     /// The payer's one-time password is about to be sent.
     ConfirmationBegun,
     /// The one-time password was refused, or certainly not sent.
     NotConfirmed,
-    /// The gateway's report: open.
+    /// The gateway's report: pending.
     ReportedOpen,
-    /// The gateway's report: charged, and nothing contradicts the request.
+    /// The gateway's report: charged, and it matches the request.
     ReportedCharged,
     /// The gateway's report: rejected.
     ReportedRejected,
@@ -43,28 +43,28 @@ pub enum Trigger {
     ResolvedNotCharged,
 }
 
-/// True where a person may decide what became of it: it has not ended, and no request of the server's own is being sent.
+/// True if a person may decide its outcome: it has not ended, and no request of the server is being sent.
 pub fn is_for_a_person(state: PaymentState) -> bool {
     matches!(state, PaymentState::Unknown | PaymentState::Awaiting | PaymentState::Confirming) || state.is_in_doubt()
 }
 
-/// A change of state, with the one event that tells of it.
+/// A change of state, with its one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The state from now on.
     pub to: PaymentState,
     /// The event to record.
     pub event: EventKind,
-    /// The state before, where money came after an end without any, and where a person decided.
+    /// The previous state, if a charge came after an end without one, or if a person decided.
     pub after: Option<PaymentState>,
 }
 
-/// The transition; nothing if the trigger comes too late or does not fit.
+/// The transition; `None` if the trigger comes too late or does not apply.
 ///
 /// - **Charged is absorbing**, and the gateway's own report makes it from every other state.
-/// - **Unknown ends by a report or a person**, or by the answer of its own sender, which came late; never by time. A report
-///   that contradicts the person is a charge after an end, and told.
-/// - What moves no money (a pay-form, a QR code) and was interrupted is not made: nobody has seen its page or code.
+/// - **Unknown ends by a report or a person**, or by the late response of its own sender; never by time. A report that
+///   contradicts the person is a charge after an end, and has an event.
+/// - What moves no money (a pay-form, a QR code) and was interrupted becomes not made: nobody has seen its page or code.
 pub fn next(state: PaymentState, method: Method, trigger: Trigger) -> Option<Transition> {
     use PaymentState as S;
     use Trigger as H;

@@ -17,15 +17,15 @@ use crate::values::{
     error::{Checks, Rule, ServerError},
 };
 
-// A payment, as it is kept.
+// A payment, as it is stored.
 
 /// The advice on the place of a QR code's text, by its field.
 const ADVICE_ON_PAYLOAD: &str = "dialect.endpoints.qr_data.qr_payload";
 
-/// The most payments of a checkout that may be replaced: each sends somebody a message.
+/// The most payments of a checkout that may be replaced: each of them sends a message to a phone.
 pub(crate) const MOST_REPLACED: usize = 5;
 
-/// One try to pay a checkout, by one method, made of one payment at the gateway.
+/// One attempt to pay a checkout, by one method, with one payment at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Payment {
@@ -35,9 +35,9 @@ pub struct Payment {
     pub checkout: CheckoutId,
     /// Its number among the checkout's payments, from 1.
     pub number: u32,
-    /// The way to pay.
+    /// The payment method.
     pub method: Method,
-    /// Where it stands.
+    /// Its state.
     pub state: PaymentState,
     /// The reference for status queries.
     pub reference: PaymentRef,
@@ -45,33 +45,33 @@ pub struct Payment {
     pub page_url: Option<String>,
     /// The text of the QR code.
     pub qr_text: Option<String>,
-    /// The last four digits of the card, where it is paid by one. No more of it is kept.
+    /// The last four digits of the card, if it is paid by card. Nothing else of a card is stored.
     pub card_last4: Option<String>,
-    /// The last two digits of the phone, where a code confirms it. Nothing else of a mobile bank's phone is stored.
+    /// The last two digits of the phone, if a code confirms it. Nothing else of a mobile bank's phone is stored.
     pub phone_last2: Option<String>,
     /// The phone of a MegaPay wallet, which the request with the PIN repeats: stored as long as a PIN may be sent.
     pub(crate) payer_phone: Option<Hidden>,
-    /// The commission that the wallet takes beside the amount, in KGS, if the gateway's response had one.
+    /// The wallet's commission in addition to the amount, in KGS, if the gateway's response had one.
     pub commission: Option<Decimal>,
-    /// What the wallet pays in all, in KGS: the amount and the commission, if the gateway's response had one.
+    /// The total that the wallet pays, in KGS: the amount and the commission, if the gateway's response had one.
     pub total: Option<Decimal>,
     /// When the wallet's PIN expires, if the gateway's response had its lifetime.
     pub code_expires_at: Option<Millis>,
-    /// Why it was not made or rejected, or the last confirmation was not; of a pay-form that is awaited, why the gateway declined the
-    /// payer's last try on its page.
+    /// Why it was not made or rejected, or the last confirmation was not; for an awaited pay-form, why the gateway declined the
+    /// payer's last attempt on its page.
     pub failure: Option<Failure>,
-    /// The number of one-time passwords that may still be tried.
+    /// The number of remaining attempts at the one-time password.
     pub attempts_left: u32,
-    /// It has been open for three days, or may have been paid by a code that cannot be queried, or a callback about such a code
-    /// said what the dialect does not know: a person should look.
+    /// Whether a person should review it: it has been open for three days, or may have been paid by a code that cannot be
+    /// queried, or a callback about such a code had a status that the dialect does not know.
     pub is_stuck: bool,
-    /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
+    /// Whether the gateway reported a charge that cannot be trusted, and no person has decided yet.
     pub is_in_doubt: bool,
-    /// Another payment was begun instead of it: it takes no one-time password any more, and holds back no others.
+    /// Whether another payment was begun instead of it: it accepts no one-time password any more, and does not block others.
     pub is_replaced: bool,
-    /// When it was written down.
+    /// When it was recorded.
     pub begun_at: Millis,
-    /// When its payer last said that they have paid, by coming back from the gateway's page or by requesting the result; or when a
+    /// When its payer last claimed to have paid, by returning from the gateway's page or by requesting the result; or when a
     /// callback said so. It proves nothing, but its payer is not asked to pay again.
     pub claimed_at: Option<Millis>,
     /// When the server learned of its charge: from the gateway's report, or from a person.
@@ -79,16 +79,16 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// Whether its checkout may neither expire nor be cancelled. A card's whose payer has nothing to confirm is with the
-    /// gateway, which has probably taken the money; nobody knows yet.
+    /// Whether its checkout may neither expire nor be cancelled. A card payment that needs no confirmation has probably been
+    /// charged by the gateway; its outcome is not known yet.
     pub(crate) fn is_under_way(&self) -> bool {
         let is_for_gateway = self.method == Method::Card && self.page_url.is_none();
         PaymentState::UNDER_WAY.contains(&self.state) || (self.state == PaymentState::Awaiting && is_for_gateway)
     }
 
-    /// Whether another payment may be begun instead of it. Its payer has not paid it: a one-time password that was refused did
-    /// nothing, while of one that is on its way, or of which nobody knows, the gateway's report tells. A QR code that is left can
-    /// be paid late, as a pay-form's page can.
+    /// Whether another payment may be begun instead of it. Its payer has not paid it: a refused one-time password did nothing.
+    /// After one that is in flight, or has an unknown outcome, the gateway's report decides. A replaced QR code can still be
+    /// paid late, like a pay-form's page.
     pub fn can_be_replaced(&self) -> bool {
         let awaits_payer = match self.method {
             Method::Mbank | Method::Megapay => self.attempts_left > 0,
@@ -98,14 +98,15 @@ impl Payment {
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
     }
 
-    /// Whether the gateway declined the payer's tries on its page, as far as callbacks have named them. The page can be paid on still.
+    /// Whether the gateway declined the payer's attempts on its page, as far as callbacks reported
+    /// them. The page can still be paid.
     pub fn is_declined_on_page(&self) -> bool {
         let is_awaited = self.method == Method::PayForm && self.state == PaymentState::Awaiting;
         is_awaited && self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::REJECTED)
     }
 
-    /// Why the gateway declined the payment, or the last one-time password while another one can be entered: for a text in the payer's
-    /// language. The gateway's own words are for the shop and the staff.
+    /// Why the gateway declined the payment, or the last one-time password while another one can be entered: for a text in the
+    /// payer's language. The gateway's own message is for the shop and the staff.
     pub(crate) fn decline_reason(&self, dialect: &Dialect) -> Option<DeclineReason> {
         let failure = self.failure.as_ref()?;
         let reason = dialect.decline_reason(failure.code.as_deref(), failure.reason.as_deref())?;
@@ -116,7 +117,7 @@ impl Payment {
         (is_of_code || is_of_end || is_last_code).then_some(reason)
     }
 
-    /// Whether a code of its payer's may still be sent, now or later. Nothing that only that request needs is kept afterwards.
+    /// Whether the payer's code may still be sent, now or later. After that, data that only this request needs is removed.
     pub(crate) fn may_be_confirmed(&self) -> bool {
         let has_not_ended = !self.state.is_final();
         self.method.is_confirmed_by_code() && has_not_ended && !self.is_replaced && self.attempts_left > 0
@@ -132,7 +133,7 @@ impl Payment {
         let has_no_code = self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::NO_CODE);
         match (&self.qr_text, has_no_code) {
             (Some(_), _) => response.advice(),
-            // Without a text nothing else of the response is kept, so whether it had a transaction is not known.
+            // Without a text, nothing else of the response is stored, so it is not known whether it had a transaction.
             (None, true) => response.advice().into_iter().filter(|advice| advice.field == ADVICE_ON_PAYLOAD).collect(),
             (None, false) => Vec::new(),
         }
@@ -173,16 +174,16 @@ impl Payment {
     }
 }
 
-/// Why nothing happened, in the gateway's words where it said so.
+/// Why nothing happened, with the gateway's message if there was one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` for what the server itself gave up; `Rejected` where the
-    /// gateway's report says why it rejected the payment.
+    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` if the server itself gave up; `Rejected` if the
+    /// gateway's report has the reason of a rejection.
     pub kind: String,
     /// The gateway's code.
     pub code: Option<String>,
-    /// The gateway's own words, with secrets masked.
+    /// The gateway's message, with secrets masked.
     pub reason: Option<String>,
 }
 
@@ -193,16 +194,16 @@ impl Failure {
     /// The kind of a refusal: nothing was done.
     pub(crate) const REFUSED: &str = "Refused";
 
-    /// The kind of a rejection that the gateway reports.
+    /// The kind of a rejection that the gateway reported.
     pub(crate) const REJECTED: &str = "Rejected";
 
-    /// One with this kind alone.
+    /// A failure with only a kind.
     pub fn of_kind(kind: &str) -> Self {
         Self { kind: kind.to_owned(), code: None, reason: None }
     }
 
-    /// The text of a gateway's error. It goes to the payer, the shop and the staff, so it is masked as everything is that the gateway
-    /// says.
+    /// The text of a gateway's error. It is shown to the payer, the shop and the staff, so it is masked
+    /// like everything from the gateway.
     pub(crate) fn of(error: &PaymentError, secrets: &Secrets) -> Self {
         let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
         let reason = match error {
@@ -212,7 +213,7 @@ impl Failure {
         Self { kind: error.kind().to_owned(), code: clean(error.code()), reason: clean(reason) }
     }
 
-    /// The gateway reports that the payment was rejected, with its code and words, which are masked already.
+    /// The gateway reports that the payment was rejected, with its code and message, which are already masked.
     pub(crate) fn rejected(exchange: &Exchange) -> Self {
         Self::with(Self::REJECTED.to_owned(), exchange.code.clone(), exchange.words.clone())
     }
@@ -229,10 +230,10 @@ pub(crate) const LONGEST_NAME: usize = 100;
 pub(crate) const LANGUAGE: &str = "ru";
 pub(crate) const LANGUAGE_RULE: &str = "must be two small letters, such as ky";
 
-/// A card as its payer typed it, with what the gateway wants to know of the payer beside.
+/// A card as its payer typed it, with the payer's data that the gateway requires.
 ///
-/// It prints as nothing. The number and the security code are wiped with the last copy; of all this the last four digits
-/// alone are ever written down.
+/// `Debug` prints nothing of it. The number and the security code are wiped with the last copy; only the
+/// last four digits are ever stored.
 ///
 /// ```
 /// use kassa::CardInput;
@@ -256,13 +257,13 @@ impl PayerCard {
         Self { typed, ip, language: LANGUAGE.to_owned() }
     }
 
-    /// The same with the payer's language, two letters such as `ky`; `ru` unless it says so.
+    /// Sets the payer's language, two letters such as `ky`. Default: `ru`.
     #[must_use]
     pub fn with_language(self, language: impl Into<String>) -> Self {
         Self { language: language.into(), ..self }
     }
 
-    /// Whether it keeps all rules. They are the core's ([`CardInput::card`]), by the names that the fields have here.
+    /// Checks all rules. They are the core's ([`CardInput::card`]), with the field names of the server.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] with all that is wrong. No value is part of it.
@@ -305,7 +306,7 @@ pub(crate) fn last4(card: &Card) -> Option<String> {
     card.masked_number().strip_prefix("**** ").map(str::to_owned)
 }
 
-/// A rule of the core's as the server names it.
+/// A rule of the core, with the server's names.
 fn translated(violation: &kassa::Violation) -> (&'static str, Rule, &'static str) {
     let (field, rule, sentence) = match violation.field.as_str() {
         "pan" => ("card.number", Rule::Format, "must be a card's number, with its right check digit"),

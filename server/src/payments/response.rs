@@ -1,6 +1,5 @@
-//! Redaction of what the gateway says: the one way by which its text gets into the database, and from there into answers, pages
-//! and the log. The core has masked the card and the password of the request that a response answers; a gateway may also repeat the
-//! rest of the request, or what it was told before.
+//! Redaction of the gateway's text, which passes through here before the database, responses, pages and the log. The core has
+//! masked the card and the password of the request; a gateway may also repeat the rest of it, or of earlier requests.
 
 use zeroize::Zeroizing;
 
@@ -13,14 +12,14 @@ use super::{
 };
 use crate::values::{Hidden, card_number::looks_like_card_number};
 
-/// In bytes: a row with it stays within one page of the database.
+/// The most bytes of a stored response: its row fits one page of the database.
 const LONGEST_RESPONSE: usize = 800;
 const LONGEST_WORDS: usize = 200;
 /// The most bytes of a text that are read. Nothing beyond is stored.
 const LONGEST_READ: usize = 64 * 1024;
-/// A one-time password that is shorter is no more than a number among others.
+/// A shorter one-time password cannot be distinguished from other numbers.
 const LONG_OTP: usize = 4;
-/// A secret that is known is found by so many of its digits.
+/// A known secret is found by this many of its digits.
 const WINDOW: usize = 8;
 
 /// The secrets of a request, which its response may not repeat.
@@ -34,7 +33,7 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// The secrets of addresses of the server's own: of the callbacks, of the hosted page.
+    /// The secrets of the server's own addresses: of callbacks and hosted pages.
     pub(crate) fn of_addresses<'a>(addresses: impl IntoIterator<Item = &'a Hidden>) -> Self {
         Self { addresses: addresses.into_iter().cloned().collect(), ..Self::default() }
     }
@@ -51,7 +50,7 @@ impl Secrets {
         Self { phone: Zeroizing::new(phone.chars().filter(char::is_ascii_digit).collect()), ..self }
     }
 
-    /// However the phone is written, with its country or without, also within a word.
+    /// Finds the phone in any notation, with or without its country code, even inside a word.
     fn phones(&self, text: &str) -> Vec<Found> {
         let Some((country, subscriber)) =
             self.phone.len().checked_sub(SUBSCRIBER).and_then(|at| self.phone.split_at_checked(at))
@@ -72,7 +71,7 @@ impl Secrets {
         found
     }
 
-    /// As a number of its own, also with something between its digits; or as a word.
+    /// Finds the one-time password as a separate number, even with separators between its digits, or as a word.
     fn otps(&self, text: &str) -> Vec<Found> {
         let otp = self.otp.as_str();
         if otp.is_empty() {
@@ -101,19 +100,19 @@ impl Secrets {
     }
 }
 
-/// The beginning of a response, as it may be kept.
+/// The masked beginning of a response, for storing.
 pub(super) fn shortened(response: &str, secrets: &Secrets) -> String {
     let clean = without_secrets(response, secrets);
     let beginning = beginning(&clean, LONGEST_RESPONSE);
     if beginning.len() < clean.len() { format!("{beginning}…") } else { clean }
 }
 
-/// The same of a code, or of a few words.
+/// A masked code or short message.
 pub(super) fn words(text: &str, secrets: &Secrets) -> String {
     without_secrets(text, secrets).chars().take(LONGEST_WORDS).collect()
 }
 
-/// At most so many bytes, to the end of a letter.
+/// At most this many bytes, ending at a character boundary.
 fn beginning(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
@@ -123,7 +122,7 @@ fn beginning(text: &str, most: usize) -> &str {
 }
 
 fn without_secrets(text: &str, secrets: &Secrets) -> String {
-    // A zero byte says nothing, and not every database keeps it.
+    // A zero byte means nothing, and not every database stores it.
     let mut text = Masked::of(beginning(text, LONGEST_READ).replace('\0', ""));
     text.mask(|text| secrets.addresses(text));
     text.mask(own_addresses);
@@ -139,7 +138,7 @@ fn without_secrets(text: &str, secrets: &Secrets) -> String {
     text.source
 }
 
-/// A text, as it came and as it may be understood, of which parts are masked.
+/// A text and its decoded layers, with parts masked.
 struct Masked {
     source: String,
     layers: Vec<Decoded>,
@@ -150,7 +149,7 @@ impl Masked {
         Self { layers: Decoded::layers(&source), source }
     }
 
-    /// Masks what is found in any layer of the text. True where there was anything.
+    /// Masks the matches in any layer of the text. True if there were any.
     fn mask(&mut self, find: impl Fn(&str) -> Vec<Found>) -> bool {
         let mut found: Vec<Found> = Vec::new();
         for layer in &self.layers {
@@ -162,7 +161,7 @@ impl Masked {
         found.sort_by_key(|(place, _)| place.start);
         let (mut clean, mut written) = (String::with_capacity(self.source.len()), 0);
         for (place, mask) in found {
-            // Nothing where two of them overlap.
+            // `None` if two of them overlap.
             if let Some(between) = self.source.get(written..place.start) {
                 clean.push_str(between);
                 clean.push_str(mask);

@@ -33,7 +33,7 @@ const RECORDED: usize = 64;
 pub struct PollSummary {
     /// The number of polled payments.
     pub queried: usize,
-    /// The time until the next one is due, where one waits.
+    /// The time until the next poll is due, if one waits.
     pub next_in_ms: Option<Millis>,
 }
 
@@ -47,16 +47,16 @@ pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, notify: No
     Ok(swept.is_more)
 }
 
-/// Questions on their way to their answers.
+/// Queries in flight.
 pub(crate) struct PollBatch {
     pub(crate) queries: Vec<Boxed<'static, PollResult>>,
-    /// The places that are left.
+    /// The free slots.
     pub(crate) places: Slots,
     /// The time until the next poll may start, if one waits.
     pub(crate) next_in_ms: Option<Millis>,
 }
 
-/// Takes questions that are due, each on its way to its answer, and tells when the next one is.
+/// Claims due polls, each as a future of its result, and returns when the next one is due.
 pub(crate) async fn claim(
     storage: &dyn Storage,
     gateway: &Arc<dyn PaymentGateway>,
@@ -75,7 +75,7 @@ pub(crate) async fn claim(
     Ok(PollBatch { queries, places, next_in_ms: claimed.next_in_ms })
 }
 
-/// Notes answers.
+/// Records results.
 pub(crate) async fn record(
     storage: &dyn Storage,
     metrics: &Metrics,
@@ -87,7 +87,7 @@ pub(crate) async fn record(
     Ok(())
 }
 
-/// One turn: what time does, then a batch of questions, recorded as they are answered.
+/// One turn: a sweep, then a batch of queries, recorded as they are answered.
 pub(crate) async fn poll_once(
     storage: &dyn Storage,
     gateway: &Arc<dyn PaymentGateway>,
@@ -107,8 +107,8 @@ pub(crate) async fn poll_once(
     Ok(PollSummary { queried, next_in_ms })
 }
 
-/// So that questions go on while answers are written down: a slow database must not make them pass their deadlines. Without
-/// a runtime, as in simulations, nothing takes time.
+/// Runs queries in a task, so that they continue while results are recorded: a slow database must not make them miss their
+/// deadlines. Without a runtime, as in simulations, nothing takes time.
 async fn in_task(queries: impl Future<Output = PollResult> + Send + 'static) -> PollResult {
     if Handle::try_current().is_err() {
         return queries.await;
@@ -141,7 +141,7 @@ async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: StatusQ
     StatusReport { claim: ask.claim, report, exchange }
 }
 
-/// The core's verdict, which alone says what the gateway reported.
+/// The report by the core's verdict.
 fn said(verdict: Verdict) -> Report {
     match verdict {
         Verdict::Charged { payment, .. } => Report::Charged(payment),
@@ -157,22 +157,25 @@ fn said(verdict: Verdict) -> Report {
     }
 }
 
-/// None of these says anything of the payment.
+/// The report of an error, which says nothing about the payment.
 fn not_said(error: &PaymentError) -> Report {
     match error {
-        // The rate also falls for a gateway that cannot be reached or does not answer in time: it will come back slowly.
+        // The rate also falls for a gateway that cannot be reached or does not answer in time: it recovers slowly.
         PaymentError::Unavailable { retry_after, .. } => {
             Report::Trouble { is_overload: true, retry_after: *retry_after }
         }
         PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
-            tracing::warn!(target: "kassa_server", kind = error.kind(), "the gateway does not take our questions");
+            tracing::warn!(
+                target: "kassa_server", kind = error.kind(),
+                "the gateway rejects status queries: check its credentials and URL"
+            );
             Report::Trouble { is_overload: false, retry_after: None }
         }
         _ => Report::Nothing,
     }
 }
 
-/// As the metrics call it.
+/// The label for the metrics.
 fn word(report: &Report) -> &'static str {
     match report {
         Report::Charged(_) => "charged",

@@ -18,11 +18,11 @@ pub struct ProbeFinding {
     pub raw: Option<String>,
     /// The fields that the given dialect reads in it, each with its place and its value.
     pub fields: Vec<(String, String, String)>,
-    /// Where there is something that the given dialect does not read.
+    /// The places of values that the given dialect does not read.
     pub unread: Vec<String>,
     /// Everything unknown, missing or contradictory.
     pub problems: Vec<String>,
-    /// Everything worth knowing that is not wrong.
+    /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl ProbeFinding {
         lines
     }
 
-    /// The same with every text changed.
+    /// The finding with every text mapped.
     pub(super) fn map(self, change: impl Fn(&str) -> String) -> Self {
         let all = |texts: Vec<String>| texts.iter().map(|text| change(text)).collect();
         Self {

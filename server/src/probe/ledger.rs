@@ -8,15 +8,15 @@ pub(super) struct Made {
     pub(super) what: String,
     pub(super) payment: PaymentRef,
     pub(super) state: MadeState,
-    /// The gateway reports it, or its response held what was requested: so the request has succeeded.
+    /// Whether the request succeeded: the gateway reports the payment, or its response contained the requested data.
     pub(super) is_known: bool,
 }
 
-/// Where its money is.
+/// The state of its money.
 pub(super) enum MadeState {
     /// The gateway said no, or was never reached.
     NotMade,
-    /// Sent or made, and no final report was seen; why not.
+    /// Sent or made, without a final report; with the reason.
     Pending(String),
     Charged,
     Rejected,
@@ -42,7 +42,7 @@ impl Made {
         format!("{} ({numbers}): {state}", self.what)
     }
 
-    /// Takes over what the gateway said last.
+    /// Records the gateway's last report.
     pub(super) fn note(&mut self, verdict: &Verdict) {
         self.payment = verdict.payment().clone();
         self.state = match verdict {
@@ -50,10 +50,10 @@ impl Made {
             Verdict::Rejected { .. } => MadeState::Rejected,
             Verdict::Pending { .. } => MadeState::Pending("the gateway has not ended it".to_owned()),
             Verdict::Mismatch { fields, .. } => {
-                MadeState::Pending(format!("the gateway contradicts what was requested: {}", fields.join(", ")))
+                MadeState::Pending(format!("the gateway's report does not match the request: {}", fields.join(", ")))
             }
             Verdict::Unverifiable { why, .. } => MadeState::Pending(format!("nothing is proved: {why}")),
-            _ => MadeState::Pending("the gateway says something that this version does not know".to_owned()),
+            _ => MadeState::Pending("this version does not know the verdict".to_owned()),
         };
     }
 }

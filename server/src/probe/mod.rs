@@ -1,5 +1,5 @@
-//! The probe: plays every flow against the gateway's test environment, shows each response beside what the dialect reads in it, and
-//! finds the dialect that fits.
+//! The probe: runs every flow against the gateway's test environment, shows each response with the values that the dialect reads
+//! in it, and finds the dialect that fits.
 
 mod finding;
 mod ledger;

@@ -7,21 +7,21 @@ use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 use super::proposal::{Proposal, same_word};
 
-/// The test cards that FINIPAY's pages publish, and what they say of each.
+/// The test cards that FINIPAY's pages publish, with their description of each.
 const PUBLISHED_CARDS: [(&str, &str); 4] = [
     ("4047300000007550", WITHOUT_3DS),
     ("2200112611773794", "3DS 2.0"),
     ("4439970000000007", "3DS 2.0"),
     ("5136914521003242", "3DS 1.0"),
 ];
-/// A payment by such a card may end in an error, the pages say.
+/// By those pages, a payment by such a card may end in an error.
 pub(super) const WITHOUT_3DS: &str = "without 3DS";
 /// The longest status word that a person may name.
 const LONGEST_WORD: usize = 64;
 const PUBLISHED_PHONE: &str = "996772140014";
 pub(super) const PUBLISHED_OTP: &str = "0000";
 
-/// A flow that the probe plays. They are played in this order.
+/// A flow that the probe runs. They run in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ProbeStep {
@@ -38,7 +38,7 @@ pub enum ProbeStep {
 }
 
 impl ProbeStep {
-    /// All of them, in their order.
+    /// All steps, in their order.
     pub fn all() -> Vec<Self> {
         Self::iter().collect()
     }
@@ -52,7 +52,7 @@ impl ProbeStep {
 /// The plan of a probe: steps and test values. It is never printed, because it holds cards, phones and one-time passwords.
 #[derive(Clone)]
 pub struct ProbePlan {
-    /// The flows to play.
+    /// The flows to run.
     pub steps: Vec<ProbeStep>,
     /// The amount of each payment, in whole som.
     pub amount_som: i64,
@@ -62,19 +62,19 @@ pub struct ProbePlan {
     pub otp: String,
     /// The test cards.
     pub cards: Vec<String>,
-    /// Where the gateway sends callbacks of these payments.
+    /// The address for callbacks of these payments.
     pub callback_url: String,
-    /// Where the gateway sends the payer after a page.
+    /// The address to which the gateway's page sends the payer.
     pub return_url: String,
-    /// Status words of which a person knows that the money was taken.
+    /// Status words that mean charged, as a person knows.
     pub charged_words: Vec<String>,
-    /// Status words of which a person knows that the payment ended without it.
+    /// Status words that mean rejected, as a person knows.
     pub rejected_words: Vec<String>,
     /// A number of an existing payment: only its status is queried, and nothing is created.
     pub status_query: Option<String>,
     /// The time for which a payment that must end is polled.
     pub patience: Duration,
-    /// The pause between two questions.
+    /// The pause between two queries.
     pub pause: Duration,
     /// Other texts that must not be printed, such as the merchant's login.
     pub secrets: Vec<String>,

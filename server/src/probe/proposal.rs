@@ -1,14 +1,14 @@
-//! The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches: that is
-//! said by a person.
+//! The dialect that fits: the given one, with the changes learned from responses. The meaning of a status word or a refusal
+//! cannot be learned: a person provides it.
 
 use kassa::{Decimal, Dialect, DialectReading, Elqr, PaymentError};
 use serde_json::{Map, Value, json};
 
-/// Nothing in it is compared part by part.
+/// The key whose value is compared as a whole.
 const WHOLE: &str = "mbank_identifier";
 const MESSAGES: [&str; 8] = ["message", "msg", "text", "reason", "errormessage", "resulttext", "resultmessage", "note"];
 const STATES: [&str; 6] = ["status", "state", "paymentstatus", "paymentstate", "transactionstatus", "operationstatus"];
-/// Objects in which the result of a request stands, whatever its parts are called.
+/// Objects that contain the result of a request, whatever its members are named.
 const RESULTS: [&str; 4] = ["result", "response", "status", "head"];
 const LONGEST_CODE: usize = 8;
 /// The beginning of a PNG in base64.
@@ -19,25 +19,25 @@ const PNG: &str = "iVBORw0KGgo";
 pub(super) struct Known {
     pub(super) order_number: Option<String>,
     pub(super) amounts: Vec<Decimal>,
-    /// Addresses of our own, which are no pages for the payer.
+    /// Our own addresses, which are not pages for the payer.
     pub(super) addresses: Vec<String>,
 }
 
-/// A text, a number or a boolean in a response.
+/// A string, a number or a boolean in a response.
 pub(super) struct Leaf {
     pub(super) pointer: String,
-    /// The name of the member as it is.
+    /// The unchanged name of the member.
     pub(super) key: String,
     /// Its value as text.
     pub(super) text: String,
     /// As JSON.
     pub(super) json: String,
-    /// Letters and digits of the name, in lower case, and of the object that holds it.
+    /// The letters and digits of the name and of its object's name, in lower case.
     name: String,
     parent: String,
 }
 
-/// A dialect that grows.
+/// A dialect under construction.
 #[derive(Clone)]
 pub(super) struct Proposal {
     form: Value,
@@ -53,7 +53,7 @@ impl Proposal {
         &self.dialect
     }
 
-    /// A change that leaves no dialect is not made.
+    /// Makes a change, unless the result is not a valid dialect.
     fn change(&mut self, change: impl FnOnce(&mut Value)) -> bool {
         let mut form = self.form.clone();
         change(&mut form);
@@ -63,7 +63,7 @@ impl Proposal {
         is_another
     }
 
-    /// Adds a text to a list of an endpoint, behind those that the list has: what the base finds stays found.
+    /// Appends a text to a list of an endpoint, so that the entries of the base keep their precedence.
     pub(super) fn put(&mut self, endpoint: &str, list: &str, text: &str) -> bool {
         self.change(|form| {
             if let Some(known) =
@@ -75,7 +75,7 @@ impl Proposal {
         })
     }
 
-    /// Lists a code as a success. A masked code, or one of other characters than letters and digits, is no code to list.
+    /// Lists a code as a success. A masked code, or one with characters other than letters and digits, is not listed.
     pub(super) fn put_success_code(&mut self, endpoint: &str, code: &str) -> bool {
         is_code(code) && self.put(endpoint, "success_codes", code)
     }
@@ -97,15 +97,16 @@ impl Proposal {
         })
     }
 
-    /// Whether an endpoint's responses are read by this status word: by the endpoint's own list, or without one by that of the whole
-    /// dialect.
+    /// Whether an endpoint's responses are read by this status word: by the endpoint's own list,
+    /// else by that of the whole dialect.
     pub(super) fn has_word_at(&self, endpoint: &str, list: &str, word: &str) -> bool {
         let own = self.form.pointer(&format!("/endpoints/{endpoint}/{list}")).and_then(Value::as_array);
         own.map_or_else(|| self.has_word(list, word), |own| own.iter().any(|known| is_word(known, word)))
     }
 
-    /// Takes a status word out of a list of the whole dialect, and out of the endpoints' own. An endpoint whose own list has no other
-    /// word is read by that of the whole dialect. The list of the whole dialect keeps its last word, because there is no dialect without.
+    /// Removes a status word from a list of the whole dialect, and from the endpoints' own lists. An endpoint whose
+    /// own list has no other word uses that of the whole dialect. The list of the whole dialect keeps its last
+    /// word, because a dialect needs one.
     pub(super) fn withdraw_word(&mut self, list: &str, word: &str) -> bool {
         self.change(|form| {
             if let Some(known) = form.get_mut(list).and_then(Value::as_array_mut)
@@ -124,7 +125,7 @@ impl Proposal {
         })
     }
 
-    /// Says where the mobile bank's identifier stands too, and where the confirmation carries it; nowhere for none.
+    /// Sets the place of the mobile bank's identifier, and the field of the confirmation that carries it; `None` for neither.
     pub(super) fn set_identifier(&mut self, pointer: Option<&str>, confirm_field: Option<&str>) -> bool {
         self.change(|form| {
             let named = form.pointer("/mbank_identifier/pointers").cloned();
@@ -138,13 +139,13 @@ impl Proposal {
         })
     }
 
-    /// Where the confirmation carries the identifier: no entry where the dialect knows of none.
+    /// The field of the confirmation that carries the identifier; `None` if the dialect has no identifier.
     pub(super) fn confirm_field(&self) -> Option<Option<String>> {
         let identifier = self.form.get(WHOLE).filter(|identifier| identifier.is_object())?;
         Some(identifier.get("confirm_field").and_then(Value::as_str).map(str::to_owned))
     }
 
-    /// Takes over where another one says that the identifier stands and travels.
+    /// Adopts another proposal's settings of the identifier.
     pub(super) fn adopt_identifier(&mut self, other: &Self) {
         let identifier = other.form.get(WHOLE).cloned().unwrap_or_default();
         self.change(|form| {
@@ -154,12 +155,12 @@ impl Proposal {
         });
     }
 
-    /// Whether a report of this endpoint may name a number that is none of the payment's own.
+    /// Whether a report of this endpoint may name a number that is not the payment's own.
     pub(super) fn takes_any_number(&self, endpoint: &str) -> bool {
         self.form.pointer(&format!("/endpoints/{endpoint}/numbers")).and_then(Value::as_str) == Some("any")
     }
 
-    /// Looks for what the dialect does not find in a response: the places that were learned, in words.
+    /// Searches a response for the fields that the dialect does not find. Returns the learned places, in words.
     pub(super) fn learn(&mut self, endpoint: &str, raw: &str, found: &DialectReading, known: &Known) -> Vec<String> {
         let leaves = leaves(raw);
         let fields: Vec<String> = self
@@ -178,7 +179,7 @@ impl Proposal {
         learned
     }
 
-    /// The file: the known dialect that is nearest to it, and what differs.
+    /// The file: the nearest known dialect, and the differences.
     pub(super) fn file(&self) -> String {
         let mut files = Vec::new();
         for name in Dialect::names() {
@@ -188,7 +189,7 @@ impl Proposal {
         files.into_iter().next().unwrap_or_else(|| pretty(&self.form))
     }
 
-    /// Nothing where that dialect cannot be made from this base.
+    /// The dialect relative to a base; `None` if it cannot be made from that base.
     fn relative_to(&self, name: impl AsRef<str>) -> Option<String> {
         let name = name.as_ref();
         let base: Value = serde_json::from_str(&Dialect::named(name).ok()?.to_json()).ok()?;
@@ -221,7 +222,7 @@ fn difference(name: &str, base: &Value, wanted: &Value) -> Option<Value> {
     }
 }
 
-/// Everything in a response that has a value, in its order; nothing where it is not JSON.
+/// Everything in a response that has a value, in its order; empty if it is not JSON.
 pub(super) fn leaves(raw: &str) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     if let Ok(document) = serde_json::from_str::<Value>(raw) {
@@ -260,7 +261,7 @@ fn plain(part: Option<&String>) -> String {
     letters.collect::<String>().to_lowercase()
 }
 
-/// The most probable place of a field. The gateway's own numbers are not guessed by their looks, because queries use them.
+/// The most probable place of a field. The gateway's own numbers are not guessed, because queries use them.
 fn place<'a>(field: &str, leaves: &'a [Leaf], known: &Known) -> Option<&'a Leaf> {
     let mut all = leaves.iter();
     match field {
@@ -311,13 +312,13 @@ fn is_word(known: &Value, word: &str) -> bool {
     known.as_str().is_some_and(|known| same_word(known, word))
 }
 
-/// A reading of a response; without one where the endpoint is unknown.
+/// A reading of a response; `None` if the endpoint is unknown.
 pub(super) fn reading(dialect: &Dialect, endpoint: &str, raw: &str) -> Option<DialectReading> {
     let reading: Result<DialectReading, PaymentError> = dialect.explain(endpoint, raw);
     reading.ok()
 }
 
-/// The value of a field, where the dialect finds one.
+/// The value of a field, if the dialect finds one.
 pub(super) fn field(dialect: &Dialect, endpoint: &str, raw: &str, name: &str) -> Option<String> {
     let found = reading(dialect, endpoint, raw)?.fields.into_iter().find(|field| field.name == name);
     found.map(|field| field.value)

@@ -1,4 +1,4 @@
-//! The report in Markdown, to be sent to whoever maintains the dialect.
+//! The report in Markdown, for the people who maintain the dialect.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::{
     text::{code, cut, fenced, prose},
 };
 
-/// The most characters of a response.
+/// The most characters of a response in the report.
 const LONGEST_RESPONSE: usize = 4000;
 
-/// The summary of a report, beside the findings. Every text is masked.
+/// The summary of a report, without the findings. Every text is masked.
 pub(super) struct Conclusion {
     /// Everything unread, unknown, contradictory or skipped.
     pub(super) summary: Vec<String>,

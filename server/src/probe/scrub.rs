@@ -1,22 +1,22 @@
-//! Redaction of output and reports: the SDK has masked what is secret in its own requests; here go phones, and what else the plan
-//! knows.
+//! Redaction of output and reports: the SDK has masked the secrets of its own requests; this masks phones, and
+//! the other secrets of the plan.
 
 use super::plan::{PUBLISHED_OTP, ProbePlan};
 use crate::values::card_number::without_card_numbers;
 
-/// Shorter words occur by chance.
+/// Shorter words occur by coincidence.
 const SHORTEST_WORD: usize = 4;
-/// The digits of a phone behind the country code.
+/// The digits of a phone after the country code.
 const NATIONAL_DIGITS: usize = 9;
 const COUNTRY_CODE: &str = "996";
 
-/// Hides what must not leave this machine.
+/// Masks data that must not leave this machine.
 pub(super) struct Scrubber {
-    /// Hidden wherever their digits stand in a row, whatever separates them.
+    /// Numbers, masked wherever their digits occur in a row, with any separators.
     numbers: Vec<String>,
-    /// Hidden where they are a word of their own.
+    /// Words, masked if they are separate words.
     words: Vec<String>,
-    /// One-time passwords, hidden where no other digit stands beside them: a gateway may echo one in a text or as a number.
+    /// One-time passwords, masked if no other digit is next to them: a gateway may echo one in a text or as a number.
     otps: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ impl Scrubber {
         let phone = digits(&plan.phone);
         let national = phone.len().checked_sub(NATIONAL_DIGITS).and_then(|from| phone.get(from..)).map(str::to_owned);
         let numbers = plan.cards.iter().map(|card| digits(card)).chain([phone]).chain(national);
-        // The published password is a common code of success as well.
+        // The published password is also a common success code.
         let otp = plan.otp.trim();
         let otps = [otp, otp.trim_start_matches('0')].map(str::to_owned);
         let is_hidden = |text: &String| otp != PUBLISHED_OTP && text.len() >= SHORTEST_WORD;
@@ -38,7 +38,7 @@ impl Scrubber {
         }
     }
 
-    /// The text without them. Digits become stars one by one, so that the lengths in a QR code's text stay right.
+    /// Masks a text. Each digit becomes a star, so that the lengths in a QR code's text stay right.
     pub(super) fn text(&self, text: &str) -> String {
         let mut bytes = text.as_bytes().to_vec();
         for run in digit_runs(text) {
@@ -53,7 +53,7 @@ impl Scrubber {
                 }
             }
         }
-        // Only ASCII digits were replaced, by ASCII.
+        // Only ASCII digits were replaced, with ASCII.
         let mut clean = String::from_utf8(bytes).unwrap_or_default();
         for word in &self.words {
             clean = without(&clean, word, char::is_alphanumeric);
@@ -65,7 +65,7 @@ impl Scrubber {
     }
 }
 
-/// Digits that stand in a row but for what people put between them, each with its place in the text.
+/// Runs of digits with only the usual separators in between, each digit with its place in the text.
 fn digit_runs(text: &str) -> Vec<Vec<(usize, char)>> {
     let mut runs = vec![Vec::new()];
     for (at, sign) in text.char_indices() {
@@ -78,7 +78,7 @@ fn digit_runs(text: &str) -> Vec<Vec<(usize, char)>> {
     runs
 }
 
-/// Where a number begins in a row of digits, where so many follow.
+/// The places where a number begins in a run of digits, if `length` digits follow.
 fn places(digits: &str, number: &str, length: usize) -> Vec<(usize, usize)> {
     let starts = 0..digits.len();
     starts
@@ -87,7 +87,7 @@ fn places(digits: &str, number: &str, length: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The text without a word, wherever no sign of the kind that `is_part` names stands beside it.
+/// The text without a word, wherever no character for which `is_part` is true is next to it.
 fn without(text: &str, word: &str, is_part: impl Fn(char) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

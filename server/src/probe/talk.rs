@@ -1,4 +1,4 @@
-//! The seam between the probe and whoever runs it, so that tests need no terminal.
+//! The seam between the probe and the person who runs it, so that tests need no terminal.
 
 use crate::runtime::Boxed;
 
@@ -10,6 +10,6 @@ pub trait ProbeTalk: Send {
     /// Asks for permission to create or confirm a payment. Nothing of the kind is sent without it.
     fn may<'a>(&'a mut self, question: &'a str) -> Boxed<'a, bool>;
 
-    /// Waits for a person to do something on a page; false where nobody is there to do it.
+    /// Waits for a person to do something on a page; false if nobody is there.
     fn wait_for<'a>(&'a mut self, what: &'a str) -> Boxed<'a, bool>;
 }

@@ -1,11 +1,11 @@
-//! Text of the gateway, made harmless where it is shown: on a terminal, and in Markdown.
+//! Text of the gateway, escaped for a terminal and for Markdown.
 
 use std::fmt::Write;
 
 /// The most characters of a value or a response on the terminal.
 const SHOWN: usize = 400;
 
-/// The text in one line, with an escape for what would move a terminal's cursor or turn the writing round.
+/// The text in one line, with escapes for characters that move a terminal's cursor or change the text direction.
 pub(super) fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -18,12 +18,12 @@ pub(super) fn visible(text: &str) -> String {
     line
 }
 
-/// The same, cut to what a terminal shows of a value.
+/// The text in one line, cut to the length for a terminal.
 pub(super) fn shown(text: &str) -> String {
     visible(&cut(text, SHOWN))
 }
 
-/// The text as prose in a Markdown list or table: it begins no line, cell, code, link or tag of its own.
+/// The text as prose in a Markdown list or table: it cannot begin a line, cell, code, link or tag.
 pub(super) fn prose(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in visible(text).chars() {
@@ -37,7 +37,7 @@ pub(super) fn prose(text: &str) -> String {
     escaped
 }
 
-/// The text as code inside a line of Markdown, between more backticks than it has in a row.
+/// The text as code inside a line of Markdown, between more backticks than its longest run.
 pub(super) fn code(text: &str) -> String {
     let text = visible(text);
     let mut fence = "`".to_owned();
@@ -48,7 +48,7 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// A block of code with a fence that the text does not have. Only line feeds stay of what is not seen.
+/// A block of code with a fence that the text does not contain. Of invisible characters only line feeds stay.
 pub(super) fn fenced(language: &str, text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| visible(line.trim_end_matches('\r'))).collect();
     let text = lines.join("\n");
@@ -61,7 +61,7 @@ pub(super) fn fenced(language: &str, text: &str) -> String {
     block
 }
 
-/// The first characters of a text, and a sign where there are more.
+/// The first characters of a text, with an ellipsis if there are more.
 pub(super) fn cut(text: &str, longest: usize) -> String {
     let mut cut: String = text.chars().take(longest).collect();
     if text.chars().nth(longest).is_some() {

@@ -1,7 +1,6 @@
-//! Rate limits of callers, recent callers, and limits of log lines. They live in bounded memory, for each process alone.
+//! Rate limits of callers, recent callers, and limits of log lines. They use bounded memory, in each process separately.
 //!
-//! Written here: the crates for it (governor) bring a tree that is larger than this file, and its keyed limits grow
-//! without a bound.
+//! Written here: the crate governor has a larger dependency tree than this file, and its keyed limits grow without bound.
 
 use std::{
     collections::HashMap,
@@ -10,16 +9,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-// Rate limit: a token bucket for each key (GCRA), of which one moment is kept.
+// Rate limit: a token bucket for each key (GCRA), stored as one moment.
 
-/// Keys that are remembered. An idle one is forgotten; while none is, new ones share one bucket.
+/// The most keys that are remembered. Idle keys are forgotten; if none is idle, new keys share one bucket.
 const MOST_KEYS: usize = 50_000;
-/// So many seconds' worth may come at once (burst).
+/// The burst, in seconds of the rate.
 const BURST_SECONDS: u32 = 10;
 /// The interval at which idle buckets are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// So many calls in such a time for each key, all at once or one after another.
+/// A number of calls in a period for each key, all at once or spread out.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -33,7 +32,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Debug)]
 pub struct RateLimit<K> {
-    /// From one call to the next, where they are spread evenly.
+    /// The time from one call to the next, if they are spread evenly.
     interval: Duration,
     /// The burst: how far a bucket may run ahead.
     ahead: Duration,
@@ -42,29 +41,29 @@ pub struct RateLimit<K> {
 
 #[derive(Debug)]
 struct Buckets<K> {
-    /// When each will be full again.
+    /// The time when each bucket is full again.
     full_at: HashMap<K, Instant>,
     shared: Option<Instant>,
     swept: Option<Instant>,
 }
 
 impl<K: Eq + Hash> RateLimit<K> {
-    /// `most` calls in `per`; at least one.
+    /// Permits `most` calls in `per`; at least one.
     pub fn new(most: u32, per: Duration) -> Self {
         let interval = per / most.max(1);
         let buckets = Buckets { full_at: HashMap::new(), shared: None, swept: None };
         Self { interval, ahead: per.saturating_sub(interval), buckets: Mutex::new(buckets) }
     }
 
-    /// So many calls a second; what was not used for ten seconds may come at once.
+    /// Permits this many calls a second, with a burst of ten seconds.
     pub fn per_second(most: u32) -> Self {
         Self::new(most.saturating_mul(BURST_SECONDS), Duration::from_secs(BURST_SECONDS.into()))
     }
 
-    /// Takes one call of a key's.
+    /// Takes one call of a key.
     ///
     /// # Errors
-    /// The time until it may have one: `Retry-After`.
+    /// The time until the next call is permitted: `Retry-After`.
     pub fn take(&self, key: K, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.locked();
         let before = buckets.full_at.get(&key).copied();
@@ -82,13 +81,13 @@ impl<K: Eq + Hash> RateLimit<K> {
     /// Whether a key would get a call now; none is taken. A key that is not remembered gets one.
     ///
     /// # Errors
-    /// The time until it may have one: `Retry-After`.
+    /// The time until the next call is permitted: `Retry-After`.
     pub fn peek(&self, key: &K, now: Instant) -> Result<(), Duration> {
         let full_at = self.locked().full_at.get(key).copied();
         self.after(full_at, now).map(drop)
     }
 
-    /// When a bucket is full again of which one is taken now.
+    /// The time when a bucket is full again after one more call.
     fn after(&self, full_at: Option<Instant>, now: Instant) -> Result<Instant, Duration> {
         let full_at = full_at.unwrap_or(now).max(now);
         match (full_at - now).checked_sub(self.ahead) {
@@ -114,7 +113,7 @@ impl<K: Eq + Hash> Buckets<K> {
     }
 }
 
-// Who was here of late: a bounded number of keys, each for a time.
+// Recent callers: a bounded number of keys, each for a time.
 
 /// Keys that called within a time. If there are too many, the oldest one is dropped.
 #[derive(Debug)]
@@ -150,7 +149,7 @@ impl<K: Copy + Eq + Hash> RecentCallers<K> {
     }
 }
 
-// Lines of the log that whoever calls can bring about at will: they must not fill the disk.
+// Log lines that any caller can trigger: they must not fill the disk.
 
 /// The interval between two log lines of the same kind.
 const EVERY: Duration = Duration::from_secs(60);
@@ -168,7 +167,7 @@ struct State {
 impl LogLimit {
     /// If a line is to be logged now: the number of lines suppressed since the last one (`repeated`).
     pub(crate) fn is_time(&self, now: Instant) -> Option<u64> {
-        // What is behind the lock is whole after every step, whatever panicked.
+        // The locked value is whole after every step, even after a panic.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
             state.left_out = state.left_out.saturating_add(1);

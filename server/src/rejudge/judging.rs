@@ -1,4 +1,4 @@
-//! The verdict on one exchange, and what decided it.
+//! The verdict on one exchange, and its cause.
 
 use kassa::{
     Callback, Dialect, DialectReading, PaymentError, PaymentRef, PaymentStatus, RecordedExchange, RecordedOutcome,
@@ -7,24 +7,24 @@ use kassa::{
 
 /// An exchange that can be judged.
 pub(super) struct Exchange {
-    /// Of a server's database.
+    /// The payment's identifier in a server's database.
     pub(super) payment_id: Option<String>,
     pub(super) exchange: u64,
     pub(super) at: String,
     pub(super) subject: Subject,
 }
 
-/// What is judged.
+/// The subject of a judgement.
 pub(super) enum Subject {
     /// The gateway's response to a request.
     Response(Box<RecordedExchange>),
-    /// The same of a payment that is known, by each status query that it can be the response to.
+    /// The response about a known payment, for each status query that it can answer.
     OfPayment(Vec<RecordedExchange>, Box<PaymentRef>),
     /// The body of a callback.
     Callback(String),
 }
 
-/// A verdict, with the outcome that it is made from.
+/// A verdict, with its outcome.
 pub(super) struct Judged {
     pub(super) verdict: String,
     pub(super) is_compared: bool,
@@ -49,11 +49,11 @@ impl Exchange {
         }
     }
 
-    /// The verdict by a dialect. `payment` is what the recording knows of the payment.
+    /// The verdict by a dialect. `payment` is the payment as the recording shows it.
     pub(super) fn judge(&self, dialect: &Dialect, payment: Option<&PaymentRef>) -> Result<Judged, String> {
         match &self.subject {
             Subject::Response(response) => {
-                // A confirmation's request does not say what the payment's own request said.
+                // A confirmation's request lacks the data of the payment's own request.
                 let is_confirmation = response.endpoint() == "mbank_confirm";
                 let asked_for =
                     if is_confirmation { payment.or(response.payment()) } else { response.payment().or(payment) };
@@ -72,7 +72,7 @@ impl Exchange {
         }
     }
 
-    /// What decided a verdict: the fields, codes and words that the dialect reads.
+    /// The cause of a verdict: the fields, codes and words that the dialect reads.
     pub(super) fn why(&self, dialect: &Dialect, judged: &Judged) -> String {
         let response = match &self.subject {
             Subject::Response(response) => Some(&**response),
@@ -98,7 +98,7 @@ fn judged(outcome: RecordedOutcome, asked_for: Option<&PaymentRef>) -> Judged {
     Judged { verdict: text(&outcome, asked_for), is_compared, outcome: Some(outcome) }
 }
 
-/// The verdict as it is listed and compared. What may be worded differently by another version is no part of it.
+/// The verdict as it is listed and compared, without texts that another version may word differently.
 fn text(outcome: &RecordedOutcome, asked_for: Option<&PaymentRef>) -> String {
     match outcome {
         RecordedOutcome::Verdict(verdict) => match verdict {
@@ -124,7 +124,7 @@ fn status(status: &PaymentStatus) -> &'static str {
     }
 }
 
-/// The numbers that the response adds to the payment: without them it cannot be queried, or not be confirmed.
+/// The numbers that the response adds to the payment: without them it cannot be queried or confirmed.
 fn numbers(payment: Option<&PaymentRef>, asked_for: Option<&PaymentRef>) -> String {
     let Some(payment) = payment else { return String::new() };
     type Number = fn(&PaymentRef) -> &Option<String>;
@@ -140,7 +140,7 @@ fn numbers(payment: Option<&PaymentRef>, asked_for: Option<&PaymentRef>) -> Stri
     added.collect()
 }
 
-/// A callback claims a status, and proves none.
+/// The verdict on a callback: it claims a status, and proves none.
 fn claim(body: &str, dialect: &Dialect) -> String {
     match Callback::parse(body) {
         Err(_) => "names no payment".to_owned(),
@@ -160,7 +160,7 @@ fn callback_word(body: &str) -> String {
     status.unwrap_or_else(|| "the callback has no status".to_owned())
 }
 
-/// What the outcome says of itself.
+/// The outcome's own explanation.
 fn sentence(outcome: &RecordedOutcome, reading: Option<&DialectReading>) -> Option<String> {
     match outcome {
         RecordedOutcome::Verdict(Verdict::Unverifiable { why, .. }) => Some(why.clone()),
@@ -177,7 +177,7 @@ fn sentence(outcome: &RecordedOutcome, reading: Option<&DialectReading>) -> Opti
     }
 }
 
-/// The fields that can have decided it, each with its place.
+/// The fields that can have decided the verdict, each with its place.
 fn read(reading: &DialectReading, outcome: Option<&RecordedOutcome>) -> String {
     let compared: &[&str] = match outcome {
         Some(RecordedOutcome::Verdict(Verdict::Charged { .. } | Verdict::Mismatch { .. })) => {

@@ -12,7 +12,7 @@ pub(super) struct KnownPayments(HashMap<String, Found>);
 
 enum Found {
     One(PaymentRef),
-    /// Two payments of one number that were requested differently. Neither is taken for the other.
+    /// Two payments of one number that were requested differently. Neither is used for the other.
     Several,
 }
 
@@ -43,13 +43,13 @@ impl KnownPayments {
             *found = Found::Several;
             return;
         }
-        // The same request once more, or its confirmation: what was learned first stays.
+        // The same request again, or its confirmation: the first values stay.
         known.gateway_number = known.gateway_number.take().or_else(|| payment.gateway_number.clone());
         known.confirm_identifier = known.confirm_identifier.take().or_else(|| payment.confirm_identifier.clone());
     }
 }
 
-/// A payment that an exchange shows being created, by each dialect. Confirmations are looked at once all of these are known.
+/// A payment that an exchange shows being created, by each dialect. Confirmations follow when all created payments are known.
 pub(super) fn created(exchange: &Exchange, dialects: &[Dialect]) -> Option<Vec<PaymentRef>> {
     let Subject::Response(response) = &exchange.subject else { return None };
     let asked_for = response.payment()?;

@@ -11,7 +11,7 @@ use super::judging::{Exchange, Subject};
 /// The version of the form that this server reads.
 const VERSION: u64 = 1;
 
-/// Why a file is no recording.
+/// Why a file is not a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordingError(String);
 
@@ -35,7 +35,7 @@ pub(super) fn check_header(line: &[u8]) -> Result<(), RecordingError> {
             "is a recording of form {kassa_recording}, and this version of Kassa reads form {VERSION}"
         ))),
         Err(_) => Err(RecordingError(format!(
-            "is no recording: its first line must be a JSON object with \"kassa_recording\": {VERSION}"
+            "is not a recording: its first line must be a JSON object with \"kassa_recording\": {VERSION}"
         ))),
     }
 }

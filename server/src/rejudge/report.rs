@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The verdict on one recorded response. `--write-verdicts` writes one a line.
+/// The verdict on one recorded response. `--write-verdicts` writes one per line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The payment's identifier, if the response comes from a server's database.
@@ -33,9 +33,9 @@ pub struct VerdictChange {
     pub after: String,
     /// Whether it is a change to or from *charged*.
     pub is_of_charge: bool,
-    /// What decided the verdict before: fields, codes and words. Nothing if it comes from a file.
+    /// The cause of the verdict before: fields, codes and words. `None` if it comes from a file.
     pub why_before: Option<String>,
-    /// What decides it now.
+    /// The cause of the verdict now.
     pub why_after: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct NotJudged {
     pub why: String,
 }
 
-/// What came of all.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RejudgeReport {
     /// Exchanges and lines that were read.
@@ -70,7 +70,7 @@ pub struct RejudgeReport {
     pub after: BTreeMap<String, u64>,
     /// The verdicts that change: those to or from *charged* first, otherwise in their order.
     pub changes: Vec<VerdictChange>,
-    /// What could not be judged, in its order.
+    /// The lines and exchanges that could not be judged, in order.
     pub not_judged: Vec<NotJudged>,
 }
 
@@ -80,7 +80,7 @@ impl RejudgeReport {
         self.changes.iter().filter(|change| change.is_of_charge).count()
     }
 
-    /// Adds what came of the next exchanges.
+    /// Adds the results of the next exchanges.
     pub(super) fn append(&mut self, mut next: Self) {
         self.read += next.read;
         self.judged += next.judged;
@@ -94,7 +94,7 @@ impl RejudgeReport {
         self.not_judged.append(&mut next.not_judged);
     }
 
-    /// A change that moves goods without money, or the reverse, must not stand below a thousand others.
+    /// Sorts the changes: one that delivers goods without a charge, or the reverse, must not be listed below a thousand others.
     pub(super) fn finish(&mut self) {
         self.changes.sort_by_key(|change| !change.is_of_charge);
     }

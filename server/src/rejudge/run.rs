@@ -65,7 +65,7 @@ impl Verdicts {
     /// Reads a file that a run has written.
     ///
     /// # Errors
-    /// [`RejudgeError::Unreadable`] with the line that is no verdict.
+    /// [`RejudgeError::Unreadable`] with the line that is not a verdict.
     pub fn read(path: &Path) -> Result<Self, RejudgeError> {
         let file = File::open(path).map_err(|problem| unreadable(path, format!("cannot be read: {problem}")))?;
         let mut verdicts = HashMap::new();
@@ -79,7 +79,7 @@ impl Verdicts {
     }
 }
 
-/// What is judged, and what its verdicts are compared with.
+/// A run: the dialects, and the verdicts to compare with.
 pub struct Rejudge<'a> {
     dialect: Dialect,
     against: Option<Dialect>,
@@ -93,7 +93,7 @@ impl<'a> Rejudge<'a> {
         Self { dialect, against: None, earlier: None, written: None }
     }
 
-    /// Compares with another dialect: the verdicts *now* are those of the other one.
+    /// Compares with another dialect, which gives the verdicts *now*.
     #[must_use]
     pub fn against(self, other: Dialect) -> Self {
         Self { against: Some(other), ..self }
@@ -114,7 +114,7 @@ impl<'a> Rejudge<'a> {
     /// Judges a recording.
     ///
     /// # Errors
-    /// The file cannot be read, or is no recording; the verdicts cannot be written.
+    /// The file cannot be read, or is not a recording; the verdicts cannot be written.
     pub fn recording(self, path: &Path) -> Result<RejudgeReport, RejudgeError> {
         let known = self.payments_of(path)?;
         self.judge(&known, &mut |give| each_batch(path, give))
@@ -186,7 +186,7 @@ impl<'a> Rejudge<'a> {
         }
         if let Some(Verdicts(mut earlier)) = earlier {
             seen.iter().for_each(|key| drop(earlier.remove(key)));
-            // What is not judged any more must not look unchanged.
+            // A verdict that is no longer made must not look unchanged.
             let mut gone: Vec<Verdict> = earlier.into_values().collect();
             gone.sort_by(|one, other| (&one.payment, one.exchange).cmp(&(&other.payment, other.exchange)));
             all.changes.extend(gone.into_iter().map(|before| change(before, NOT_JUDGED, None, None)));
@@ -196,7 +196,7 @@ impl<'a> Rejudge<'a> {
     }
 }
 
-/// What an exchange adds to what is known of payments.
+/// A payment that an exchange shows, or the confirmation of one.
 enum Created {
     Payment(Vec<PaymentRef>),
     Confirmation(Exchange),
@@ -211,10 +211,10 @@ impl Created {
     }
 }
 
-/// Hands out the batches of the input, one after the other.
+/// A source of the input's batches, in order.
 type Batches<'a> = &'a mut (dyn FnMut(&mut dyn FnMut(Batch)) -> Result<(), RejudgeError> + Send);
 
-/// What is judged at once.
+/// The input that is judged at once.
 enum Batch {
     /// Lines, from this number on.
     Lines(u64, Vec<u8>),
@@ -248,7 +248,7 @@ impl Batch {
     }
 }
 
-/// Where an exchange stands.
+/// The place of an exchange.
 #[derive(Clone)]
 struct Place {
     line: Option<u64>,
@@ -266,7 +266,7 @@ impl Place {
     }
 }
 
-/// What is the same for every batch.
+/// The common data of all batches.
 struct Judging<'a> {
     known: &'a [KnownPayments],
     dialects: &'a [Dialect],
@@ -274,13 +274,13 @@ struct Judging<'a> {
     earlier: Option<&'a Verdicts>,
 }
 
-/// What came of a batch.
+/// The result of a batch.
 #[derive(Default)]
 struct JudgedBatch {
     report: RejudgeReport,
     /// The verdicts now, as lines.
     lines: String,
-    /// The exchanges that have a verdict in the file that they are compared with.
+    /// The exchanges with a verdict in the file to compare with.
     seen: Vec<(Option<String>, u64)>,
 }
 
@@ -368,7 +368,7 @@ fn each_batch(path: &Path, give: &mut dyn FnMut(Batch)) -> Result<(), RejudgeErr
     loop {
         let mut bytes = Vec::with_capacity(BATCH + BATCH / 4);
         let length = (&mut file).take(BATCH as u64).read_to_end(&mut bytes).map_err(failed)?;
-        // To the end of its last line.
+        // Up to the end of its last line.
         file.read_until(b'\n', &mut bytes).map_err(failed)?;
         if length == 0 {
             return Ok(());
@@ -379,7 +379,7 @@ fn each_batch(path: &Path, give: &mut dyn FnMut(Batch)) -> Result<(), RejudgeErr
     }
 }
 
-/// Works on batches on every processor, and hands out the results in the order of the batches.
+/// Processes batches on every processor, and passes on the results in the order of the batches.
 fn in_parallel<R: Send>(
     batches: Batches<'_>,
     work: impl Fn(Batch) -> R + Sync,
@@ -395,7 +395,7 @@ fn in_parallel<R: Send>(
         for _ in 0..workers {
             let finish = finish.clone();
             scope.spawn(move || {
-                // A batch whose result nobody takes is still taken, so that the reader never waits for good.
+                // Batches are taken even if nobody takes the results, so that the reader never waits forever.
                 while let Ok((index, batch)) = next(taken) {
                     let _ = finish.send((index, work(batch)));
                 }

@@ -1,4 +1,5 @@
-//! The gateway's responses in a server's database. It keeps their beginnings, masked, so some of them cannot be judged any more.
+//! The gateway's responses in a server's database. The database stores only their masked beginnings, so some of
+//! them cannot be judged any more.
 
 use kassa::{PaymentKind, PaymentRef, RecordedExchange};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -9,10 +10,10 @@ use super::{
 };
 use crate::{payments::exchange::ExchangeKind, storage::staff::StoredReply, values::Millis};
 
-/// Ends a response of which only the beginning was stored.
+/// The mark at the end of a truncated response.
 const CUT: char = '…';
 
-/// An exchange as it is judged, or why it cannot be.
+/// A stored exchange to judge, or why it cannot be judged.
 pub(super) fn read(reply: StoredReply) -> Result<Exchange, String> {
     let stored = &reply.stored.exchange;
     let Some(response) = &stored.response else { return Err("no response was stored".to_owned()) };
@@ -24,7 +25,7 @@ pub(super) fn read(reply: StoredReply) -> Result<Exchange, String> {
     } else {
         let mut payment = about(&reply.reference, stored.claim.as_deref());
         if stored.kind == ExchangeKind::Create {
-            // What the gateway answered was not known before: these are read anew.
+            // The fields of the gateway's response were not known before the request: they are read again.
             (payment.gateway_number, payment.transaction_id, payment.confirm_identifier) = (None, None, None);
         }
         let endpoints = endpoints(stored.kind, &payment, stored.claim.is_some());
@@ -51,7 +52,7 @@ fn about(payment: &PaymentRef, claim: Option<&str>) -> PaymentRef {
     claimed
 }
 
-/// The endpoints whose response it can be. A payment with a number of the gateway's is queried by that one first.
+/// The endpoints whose response it can be. A payment with a number of the gateway is queried by it first.
 fn endpoints(kind: ExchangeKind, payment: &PaymentRef, is_claimed: bool) -> &'static [&'static str] {
     match (kind, payment.kind) {
         (ExchangeKind::Create, PaymentKind::Card) => &["card_payment"],

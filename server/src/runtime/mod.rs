@@ -1,5 +1,5 @@
-//! All that the server needs from outside beside database, gateway and shop (dependency injection): a monotonic clock,
-//! tasks, random bits. **No calendar**: what is due, the database's clock says, so that servers whose clocks differ agree.
+//! The server's runtime (dependency injection): a monotonic clock, tasks and random bits. **No calendar**: the database's clock
+//! decides what is due, so that servers with different clocks agree.
 
 use std::{
     future::Future,
@@ -18,9 +18,9 @@ use crate::values::error::ServerError;
 /// A boxed future.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Monotonic time, waiting, tasks and randomness. Tests put a simulation in its place.
+/// Monotonic time, waiting, tasks and randomness. Tests replace it with a simulation.
 pub trait Runtime: Send + Sync + 'static {
-    /// Monotonic time since any fixed moment. It measures deadlines and nothing else.
+    /// Monotonic time since any fixed moment. It only measures deadlines.
     fn monotonic(&self) -> Duration;
 
     /// Waits.
@@ -32,11 +32,11 @@ pub trait Runtime: Send + Sync + 'static {
     /// Fills bytes with random bits that nobody can guess.
     ///
     /// # Errors
-    /// [`ServerError::Unavailable`] where the system has none.
+    /// [`ServerError::Unavailable`] if the system has none.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), ServerError>;
 }
 
-/// The real ones: a tokio runtime and the system's randomness.
+/// The real runtime: tokio, and the system's randomness.
 pub struct TokioRuntime {
     runtime: Handle,
     start: Instant,
@@ -44,7 +44,7 @@ pub struct TokioRuntime {
 }
 
 impl TokioRuntime {
-    /// With tasks on this runtime.
+    /// A runtime with tasks on this handle.
     pub fn on(runtime: Handle) -> Self {
         Self { runtime, start: Instant::now(), random: SystemRandom::new() }
     }
@@ -69,9 +69,9 @@ impl Runtime for TokioRuntime {
     }
 }
 
-// The HTTP client for what the server itself calls beside the gateway.
+// The HTTP client for calls other than to the gateway.
 
-/// An address on this machine, which no one else hears.
+/// Whether a URL is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
@@ -81,12 +81,12 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether the host of a URL is one of these, each written as a URL has it.
+/// Whether the host of a URL is one of these, each in the form of a URL's host.
 pub(crate) fn is_one_of(url: &Url, hosts: &[String]) -> bool {
     url.host_str().is_some_and(|host| hosts.iter().any(|named| named == host))
 }
 
-/// Without redirects and proxies: what is sent goes to the address that was set, and to no other.
+/// Without redirects and proxies: requests go only to the configured address.
 pub(crate) fn http_client(deadline: Duration) -> Result<Client, ServerError> {
     let broken = |problem: &dyn std::fmt::Display| ServerError::unavailable(format!("the HTTP client: {problem}"));
     let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());

@@ -18,7 +18,7 @@ use crate::{
 const MOST_EVENTS: u32 = 1000;
 
 impl Server {
-    /// Opens a checkout. The same reference with the same content gives the same checkout.
+    /// Opens a checkout. The same reference with the same content returns the same checkout.
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
@@ -32,7 +32,7 @@ impl Server {
         Ok(self.shared.storage.open_checkout(new).await?)
     }
 
-    /// A checkout that was opened while a method was taken is the same still, when its shop requests it again.
+    /// The accepted methods for a request. If its checkout was opened while a method was accepted, a repetition still returns it.
     async fn methods_taken_for(&self, wanted: &NewCheckout) -> Result<TakenMethods, ServerError> {
         let taken = self.shared.settings.taken_methods();
         let misses = |is_taken: bool, method| !is_taken && wanted.methods.contains(&method);
@@ -66,14 +66,14 @@ impl Server {
     /// The checkout that a client token opens.
     ///
     /// # Errors
-    /// [`ServerError::NotFound`] where the token is none, has expired or was revoked; [`ServerError::Unavailable`].
+    /// [`ServerError::NotFound`] if the token is unknown, has expired or was revoked; [`ServerError::Unavailable`].
     pub async fn checkout_of_token(&self, token: &str) -> Result<CheckoutView, ServerError> {
         let found = self.shared.storage.checkout(CheckoutLookup::Token(TokenHash::of(token))).await?;
         found.ok_or(ServerError::NotFound { what: "token" })
     }
 
-    /// The checkout as soon as its version is above `after`, or as it is when `wait` is over (long poll). Who waits costs no
-    /// query to the gateway.
+    /// The checkout as soon as its version is above `after`, or as it is when `wait` is over (long poll). Waiting
+    /// causes no query to the gateway.
     ///
     /// # Errors
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
@@ -86,7 +86,7 @@ impl Server {
         self.checkout_when(id, wait, &|view| view.checkout.version > after).await
     }
 
-    /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.
+    /// Cancels an open checkout. A checkout with a payment in progress is not cancelled: wait for its end.
     ///
     /// # Errors
     /// [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
@@ -94,7 +94,7 @@ impl Server {
         self.cancel_for(checkout, None).await
     }
 
-    /// With the person who cancels it, if it is not the shop.
+    /// Cancels a checkout, with the person who does it, if it is not the shop.
     pub(super) async fn cancel_for(
         &self,
         checkout: &CheckoutId,
@@ -105,7 +105,7 @@ impl Server {
         Ok(cancelled)
     }
 
-    /// A new client token for a checkout. It is shown once; only its hash is kept.
+    /// A new client token for a checkout. It is shown once; only its hash is stored.
     ///
     /// # Errors
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
@@ -117,8 +117,8 @@ impl Server {
         if was_added { Ok(token) } else { Err(ServerError::NotFound { what: "checkout" }) }
     }
 
-    /// Whether a client token that opens nothing is one that did: it has expired, or was revoked. Who brings it is no guesser, but an
-    /// app that has to renew it. It is remembered for a day.
+    /// Whether a client token was valid before it expired or was revoked. Such a caller does not guess; it is an app that must
+    /// renew its token. Expired tokens are remembered for a day.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -140,19 +140,18 @@ impl Server {
     /// Reads the events after a cursor, at most a thousand, in the order in which they happened; none is ever skipped.
     ///
     /// # Errors
-    /// [`ServerError::HistoryGone`] where the database was restored and has not got the cursor's event,
-    /// [`ServerError::Unavailable`].
+    /// [`ServerError::HistoryGone`] if the database was restored and lacks the cursor's event, [`ServerError::Unavailable`].
     pub async fn events_after(&self, cursor: &Cursor, most: u32) -> Result<Vec<Event>, ServerError> {
         let events = self.shared.storage.events_after(cursor.clone(), most.clamp(1, MOST_EVENTS)).await;
         let events = events.map_err(ServerError::from);
         if let Err(ServerError::HistoryGone { resume }) = &events {
-            tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop reads events by a cursor of a history that is gone");
+            tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop used a cursor of a lost history (restored backup)");
         }
         events
     }
 
-    /// Delivers the events of a checkout, or of all, again from where their delivery was given up, or from the first one that the
-    /// shop refused and that was stepped over; how many streams were. What came after that one comes again.
+    /// Delivers the events of a checkout, or of all, again: from the place where delivery was given up, or from the first refused
+    /// event that was skipped. Events after it are delivered again. Returns the number of restarted streams.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].

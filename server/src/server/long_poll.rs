@@ -1,5 +1,5 @@
-//! Long polls, and the callers that wait in them. A long poll may outlive the key or token that it was let in by, so each look at the
-//! checkout is a look at that, too.
+//! Long polls, and their waiting callers. A long poll may outlive the key or token that admitted it, so the credential is checked
+//! again with each read of the checkout.
 
 use std::{
     collections::HashMap,
@@ -24,13 +24,13 @@ use crate::{
 pub(crate) enum Credential {
     /// A client token.
     Token(TokenHash),
-    /// An API key of a shop's.
+    /// A shop's API key.
     Key(ApiKeyId),
 }
 
 impl Server {
-    /// [`checkout_after`](Self::checkout_after) for who was let in by a credential: nothing as soon as it is seen to have expired,
-    /// or to be revoked.
+    /// [`checkout_after`](Self::checkout_after) for a caller admitted by a credential. `None` as soon as
+    /// it has expired or was revoked.
     pub(crate) async fn checkout_after_for(
         &self,
         credential: Option<&Credential>,
@@ -61,7 +61,7 @@ impl Server {
     ) -> Result<Option<CheckoutView>, ServerError> {
         let until = self.shared.runtime.monotonic().saturating_add(wait);
         loop {
-            // Before it is read, so that no change falls between.
+            // Subscribed before the read, so that no change is missed.
             let changed = self.shared.watchers.watch(id);
             let Some(view) = self.seen_by(credential, id).await? else { return Ok(None) };
             let left = until.saturating_sub(self.shared.runtime.monotonic());
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    /// The checkout, where the credential opens it at this moment.
+    /// The checkout, if the credential is valid now.
     async fn seen_by(
         &self,
         credential: Option<&Credential>,
@@ -96,7 +96,7 @@ impl Server {
     }
 }
 
-// Who waits for a checkout to change (long poll): one entry a checkout that somebody waits for, and no thread.
+// The waiting callers (long poll): one entry per awaited checkout, and no threads.
 
 type Channels = HashMap<CheckoutId, Weak<watch::Sender<()>>>;
 
@@ -105,7 +105,7 @@ pub(super) struct Watchers {
     channels: Arc<Mutex<Channels>>,
 }
 
-/// Waits for the changes of a checkout after this was made.
+/// A subscription to the changes of a checkout from its creation on.
 pub(super) struct Subscription {
     channel: Option<Arc<watch::Sender<()>>>,
     receiver: watch::Receiver<()>,
@@ -139,7 +139,7 @@ impl Watchers {
 }
 
 impl Subscription {
-    /// Until it changes, or the pause is over.
+    /// Waits until the checkout changes, or the pause is over.
     pub(super) async fn or(mut self, pause: Boxed<'static, ()>) {
         let changed = Box::pin(async { drop(self.receiver.changed().await) });
         match select(changed, pause).await {
@@ -148,7 +148,7 @@ impl Subscription {
     }
 }
 
-/// The last one who waits takes the entry along.
+/// The last subscription removes the entry.
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut channels = locked(&self.channels);

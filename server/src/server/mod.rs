@@ -1,5 +1,5 @@
-//! The server as a library: what a [`Server`] is, and how it is built, started and stopped. Every method is safe to call again, with
-//! the same reference or key.
+//! The server as a library: the [`Server`], and how it is built, started and stopped. Every method is safe to call again,
+//! with the same reference or key.
 
 mod checkouts;
 mod long_poll;
@@ -47,10 +47,10 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The deadline of reading the figures for the metrics.
 const LONGEST_FIGURES: Duration = Duration::from_secs(8);
 
-/// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
+/// The merchant's side: opens checkouts, sends their payments, polls them until they are final, and sends the shop events.
 ///
-/// It is cheap to clone, and every clone is the same server. [`run`](Self::run) does what must be done in the background; the
-/// other methods are for the shop, the payer's app and the gateway. **What was begun goes on when a caller gives up.**
+/// It is cheap to clone, and every clone is the same server. [`run`](Self::run) does the background work; the other methods are
+/// for the shop, the payer's app and the gateway. **Work that was begun continues if its caller gives up.**
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
@@ -67,12 +67,12 @@ struct Shared {
     watchers: Watchers,
     peer_notifications: PendingNotifications,
     probe: Probe,
-    /// Something is due at once.
+    /// Signals that a poll is due at once.
     poll_due: Notify,
     delivery_due: Notify,
     is_stopping: AtomicBool,
     stop: Notify,
-    /// Tasks that send, and workers.
+    /// The number of sending tasks and workers.
     tasks: AtomicUsize,
     task_ended: Notify,
 }
@@ -81,7 +81,7 @@ impl Server {
     /// A server over a storage and a gateway. It does nothing before a call, or [`run`](Self::run).
     ///
     /// # Errors
-    /// [`ServerError::Invalid`] where a setting cannot work.
+    /// [`ServerError::Invalid`] if a setting cannot work.
     pub fn new(
         storage: Arc<dyn Storage>,
         gateway: Arc<dyn PaymentGateway>,
@@ -122,8 +122,7 @@ impl Server {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Does what must be done in the background, until [`stop`](Self::stop). Any number of processes may do it on one
-    /// database.
+    /// Does the background work until [`stop`](Self::stop). Any number of processes may do it on one database.
     pub fn run(&self) {
         for _ in 0..self.shared.settings.poll_workers {
             self.spawn_worker(Self::poll_all);
@@ -135,12 +134,12 @@ impl Server {
         self.spawn_worker(Self::listen_to_peers);
     }
 
-    /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not recorded
-    /// is queried after the next start.
+    /// Stops: begins nothing new, and waits for work in progress, 5 s at most. Nothing is lost: unrecorded results
+    /// are queried after the next start.
     pub async fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.stop.notify_waiters();
-        // What waits to be sent is not sent any more.
+        // Waiting payments are no longer sent.
         self.shared.dispatcher.slots.close();
         self.shared.watchers.notify_all();
         let all_ended = Box::pin(async {
@@ -163,7 +162,7 @@ impl Server {
         &self.shared.settings
     }
 
-    /// Whether it can work now: it is not stopping, and its database takes writes, as was tried within the last second.
+    /// Whether it can work now: it is not stopping, and its database accepted a write within the last second.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -189,17 +188,19 @@ impl Server {
     pub async fn metrics_text(&self) -> String {
         let (writable, storage) = join(self.check_writable(), self.statistics()).await;
         if let Err(problem) = &storage {
-            tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
+            tracing::warn!(target: "kassa_server", %problem, "the metrics cannot be read from the database");
         }
         self.shared.metrics.text(writable.is_ok(), storage.ok().as_ref())
     }
 
-    /// In time for who reads metrics, who waits for 10 s.
+    /// The figures, in time for Prometheus, which waits for 10 s.
     async fn statistics(&self) -> Result<Statistics, StorageError> {
         let late = self.shared.runtime.sleep(LONGEST_FIGURES);
         match select(self.shared.storage.statistics(), late).await {
             Either::Left((figures, _)) => figures,
-            Either::Right(_) => Err(StorageError::failed(format!("no figures came within {LONGEST_FIGURES:?}"))),
+            Either::Right(_) => {
+                Err(StorageError::failed(format!("the figures were not read within {LONGEST_FIGURES:?}")))
+            }
         }
     }
 
@@ -212,8 +213,8 @@ impl Server {
         }));
     }
 
-    /// Runs on a task of its own what must not end with its caller: a request that is dropped half-way would leave a
-    /// payment of which nobody knows.
+    /// Runs work in its own task, so that it does not end with its caller: a request dropped half-way would leave
+    /// a payment in an unknown state.
     async fn spawn_detached<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, ServerError>> + Send + 'static,

@@ -21,17 +21,17 @@ use crate::{
 };
 
 impl Server {
-    /// Begins a payment on the gateway's page, or gives the one whose page is open.
+    /// Begins a payment on the gateway's page, or returns the one whose page is open.
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::KeyReused`],
     /// [`ServerError::NoAttemptsLeft`] of a checkout with fifty payments, [`ServerError::NotFound`],
-    /// [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state says it.
+    /// [`ServerError::Unavailable`]. A refusal by the gateway is not an error: it is the payment's state.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
         self.pay(checkout, PaymentInput::PayForm { back: None }, None, key).await
     }
 
-    /// Begins a payment by a QR code, or gives the one whose code is shown.
+    /// Begins a payment by a QR code, or returns the one whose code is shown.
     ///
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
@@ -39,8 +39,8 @@ impl Server {
         self.pay(checkout, PaymentInput::Qr, None, key).await
     }
 
-    /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm). However the phone is
-    /// written, it is one request: what counts is the number.
+    /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm). The notation of the
+    /// phone does not matter for idempotency: only its number counts.
     ///
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
@@ -53,14 +53,14 @@ impl Server {
         self.pay(checkout, PaymentInput::Mbank { phone }, None, key).await
     }
 
-    /// The same instead of another payment of the checkout's, whose payer typed somebody else's number, or has no app for its QR
-    /// code. **From the commit on that writes this one down, the other is not confirmed any more**, whoever requests it, and it is
-    /// followed to its end as before. Where it cannot be left, as a one-time password of it is on its way or was taken, nothing is
-    /// begun.
+    /// Begins a payment by mobile bank that replaces another payment of the checkout, for example because its payer typed a
+    /// wrong number, or has no app for its QR code. **From the commit that records this one, the other is never confirmed**,
+    /// and it is polled until it is final as before. If it cannot be replaced, because its one-time password is in flight or
+    /// was accepted, nothing is begun.
     ///
     /// # Errors
-    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::UnderWay`] where the other one cannot be left,
-    /// [`ServerError::NoAttemptsLeft`] also where five were left before.
+    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::UnderWay`] if the other one cannot be replaced,
+    /// [`ServerError::NoAttemptsLeft`] also if five were replaced before.
     pub async fn pay_by_mbank_instead_of(
         &self,
         checkout: &CheckoutId,
@@ -71,9 +71,9 @@ impl Server {
         self.pay(checkout, PaymentInput::Mbank { phone }, Some(instead_of), key).await
     }
 
-    /// Begins a payment from a MegaPay wallet, where the settings name the merchant's requisite; its payer gets a PIN for
-    /// [`confirm`](Self::confirm). The payment has the commission and the total. Show them before the payer enters the PIN. However the
-    /// phone is written, it is one request: what counts is the number. It is stored as long as a PIN may be sent.
+    /// Begins a payment from a MegaPay wallet, if the settings name the merchant's requisite; its payer gets a PIN for
+    /// [`confirm`](Self::confirm). The payment has the commission and the total. Show them before the payer enters the PIN. The
+    /// notation of the phone does not matter for idempotency: only its number counts. It is stored as long as a PIN may be sent.
     ///
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
@@ -86,7 +86,8 @@ impl Server {
         self.pay(checkout, PaymentInput::Megapay { phone }, None, key).await
     }
 
-    /// The same instead of another payment of the checkout's, as [`pay_by_mbank_instead_of`](Self::pay_by_mbank_instead_of).
+    /// Begins a payment from a MegaPay wallet that replaces another payment, as
+    /// [`pay_by_mbank_instead_of`](Self::pay_by_mbank_instead_of) does.
     ///
     /// # Errors
     /// As [`pay_by_mbank_instead_of`](Self::pay_by_mbank_instead_of).
@@ -100,14 +101,13 @@ impl Server {
         self.pay(checkout, PaymentInput::Megapay { phone }, Some(instead_of), key).await
     }
 
-    /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
-    /// `page_url`, the payer confirms it there (3DS). **The card lives for this call**: where it cannot be sent now, the payment
-    /// is not made, and the payer tries again. The same key with another card is the same try: nothing of a card is kept to
-    /// tell the two apart.
+    /// Begins a payment by card, if the settings enable cards and the checkout names them. If the payment has a
+    /// `page_url`, the payer confirms it there (3DS). **The card lives for this call**: if it cannot be sent now, the
+    /// payment is not made, and the payer tries again. The same key with another card is the same attempt: nothing of a
+    /// card is stored to distinguish the two.
     ///
     /// # Errors
-    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::NoAttemptsLeft`] also where as many cards were tried as the settings
-    /// say.
+    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::NoAttemptsLeft`] also if the limit of cards was reached.
     pub async fn pay_by_card(
         &self,
         checkout: &CheckoutId,
@@ -117,7 +117,7 @@ impl Server {
         self.pay(checkout, PaymentInput::Card(card), None, key).await
     }
 
-    /// Begins a payment, also instead of one that its payer leaves.
+    /// Begins a payment, perhaps instead of one that its payer replaces.
     pub(crate) async fn pay(
         &self,
         checkout: &CheckoutId,
@@ -186,9 +186,9 @@ impl Server {
         self.spawn_detached(async move { shared.dispatcher.begin(begin, request).await }, checkout).await
     }
 
-    /// Sends the payer's one-time password, once, without the spaces and hyphens by which a message groups it. One without a digit
-    /// is refused before it is sent, and uses up no try. A wrong one leaves the payment awaiting, with one attempt less; where it is
-    /// not known what it did, the gateway's report ends the payment.
+    /// Sends the payer's one-time password, once, without the spaces and hyphens with which messages group it. One without a
+    /// digit is refused before sending, and uses no attempt. A wrong one leaves the payment awaiting, with one attempt less. If
+    /// its outcome is unknown, the gateway's report ends the payment.
     ///
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form), [`ServerError::NotAwaited`] and [`ServerError::NoAttemptsLeft`].
@@ -202,16 +202,16 @@ impl Server {
         let mut checks = Checks::default();
         let otp = checks.otp("otp", otp);
         checks.finish()?;
-        // Nothing of the password goes into the fingerprint: six digits are found by trying.
+        // The fingerprint contains nothing of the password: six digits can be found by brute force.
         let key = self.key(key, checkout, &format!("confirm {payment}"))?;
         let sender = hex(&self.random::<16>()?);
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
-        // Zeroization: our copy is wiped when it was sent, or the task ends without.
+        // Zeroization: our copy is wiped after sending, or when the task ends without it.
         let shared = self.shared.clone();
         self.spawn_detached(async move { shared.dispatcher.confirm(begin, otp).await }, checkout).await
     }
 
-    /// An idempotency key with the fingerprint of what came with it.
+    /// An idempotency key with the fingerprint of its content.
     fn key(&self, key: Option<&str>, checkout: &CheckoutId, content: &str) -> Result<Option<Key>, ServerError> {
         let Some(text) = key else { return Ok(None) };
         let mut checks = Checks::default();
@@ -221,10 +221,10 @@ impl Server {
         Ok(Some(Key { text: text.to_owned(), fingerprint }))
     }
 
-    /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
-    /// confirming, mismatched or unverifiable. The event `payment.resolved` tells the state before, the reason, who
-    /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun.
-    /// Polling continues for 30 days: a charge that the gateway reports after all counts, and has an event.
+    /// A person decides the outcome of a payment that has not ended and is not being sent: one that is unknown, awaiting,
+    /// confirming, mismatched or unverifiable. The event `payment.resolved` has the previous state, the reason, the person and
+    /// the key. A charged payment pays its checkout; after one without a charge, another can be begun. Polling continues for 30
+    /// days: a charge that the gateway still reports counts, and has an event.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
@@ -239,8 +239,8 @@ impl Server {
         Ok(self.decide(payment, resolution, reason, by, None).await?.into_payment())
     }
 
-    /// The same for callers who need to know whether anything was recorded. With `seen`, the version of the checkout that the person
-    /// saw, nothing is recorded if the checkout has changed since.
+    /// Like [`resolve`](Self::resolve), for callers that need to know whether anything was recorded. With `seen`, the version of
+    /// the checkout that the person saw, nothing is recorded if the checkout has changed since.
     pub(crate) async fn decide(
         &self,
         payment: &PaymentId,
@@ -262,16 +262,16 @@ impl Server {
         Ok(decision)
     }
 
-    /// Takes a callback of the gateway's, by the end of the address that it came to. **It proves nothing**: the payment is
-    /// polled at once. Its unreadable part is logged, and shown to the staff. True if it is new.
+    /// Takes a callback of the gateway, by the end of its address. **It proves nothing**: the payment is polled at once. Its
+    /// unreadable part is logged, and shown to the staff. True if it is new.
     ///
     /// # Errors
-    /// [`ServerError::NotFound`] for an address that nobody was given, [`ServerError::Unavailable`].
+    /// [`ServerError::NotFound`] for an unknown address, [`ServerError::Unavailable`].
     pub async fn hint(&self, address: &str, body: &[u8]) -> Result<bool, ServerError> {
         self.called_back(ReceivedCallback { address, query: "", body, problem: None }).await
     }
 
-    /// The same, with all that came.
+    /// Takes a callback with its query and body.
     pub(crate) async fn called_back(&self, received: ReceivedCallback<'_>) -> Result<bool, ServerError> {
         let (hint, reading) = received.hint(&self.shared.settings.dialect)?;
         let unread = match &hint {
@@ -281,7 +281,7 @@ impl Server {
             _ => None,
         };
         let outcome = match self.shared.storage.record_hint(hint).await {
-            // It is not counted here: it is logged where its caller is known.
+            // Not counted here: the HTTP interface, which knows the caller, logs and counts it.
             Err(StorageError::Rejected(problem @ ServerError::NotFound { .. })) => {
                 if let Some(callback) = received.unknown(&self.shared.settings.dialect) {
                     self.shared.storage.record_unknown_callback(callback).await?;
@@ -306,7 +306,7 @@ impl Server {
         }
     }
 
-    /// Queries all open payments of a checkout at once: its payer came back, or somebody looks.
+    /// Queries all open payments of a checkout at once: its payer returned, or someone looks at it.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -314,8 +314,8 @@ impl Server {
         self.look(checkout, None).await
     }
 
-    /// The payer says that they have paid, by coming back from the gateway's page or by requesting the result: queries as
-    /// [`check_now`](Self::check_now) does, and keeps that they said so ([`Payment::claimed_at`]).
+    /// The payer claims to have paid, by returning from the gateway's page or by requesting the result: queries as
+    /// [`check_now`](Self::check_now) does, and records the claim ([`Payment::claimed_at`]).
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -331,7 +331,7 @@ impl Server {
         self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone(), claimed: claimed.cloned() }).await?;
         self.shared.poll_due.notify_one();
         if claimed.is_some() {
-            // The payer's other windows show it.
+            // The payer's other windows update, too.
             self.shared.watchers.notify(checkout);
             self.shared.peer_notifications.note(checkout);
         }
@@ -339,7 +339,7 @@ impl Server {
     }
 }
 
-/// The number of a phone, however it is written.
+/// The number of a phone, in any notation.
 fn checked_phone(typed: &str) -> Result<String, ServerError> {
     let mut checks = Checks::default();
     let phone = checks.phone("phone", typed);
@@ -350,7 +350,7 @@ fn checked_phone(typed: &str) -> Result<String, ServerError> {
 /// Logs the unreadable part of a callback, masked and truncated.
 fn log_unread(payment: &PaymentId, reading: Readability, exchange: &Exchange) {
     let (words, body) = (exchange.words.as_deref(), exchange.response.as_deref());
-    let sentence = "a callback could not be read in full; its payment is queried all the same";
+    let sentence = "a callback could not be read in full; its payment is queried anyway";
     match reading {
         Readability::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
         _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),

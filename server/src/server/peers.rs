@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::Server;
 use crate::{storage::PeerChannel, values::CheckoutId};
 
-/// The time for which changes are collected (debounce). Nobody notices it on a screen.
+/// The time for which changes are collected (debounce), too short to notice on a screen.
 const COLLECTING: Duration = Duration::from_millis(50);
 /// The pause before listening to the other servers again.
 const BEFORE_NEXT: Duration = Duration::from_secs(1);
@@ -25,7 +25,7 @@ const BEFORE_NEXT: Duration = Duration::from_secs(1);
 /// Changes that were not announced yet.
 #[derive(Default)]
 pub(super) struct PendingNotifications {
-    /// Whether somebody tells it.
+    /// Whether a task is announcing them.
     is_told: AtomicBool,
     changed: Mutex<HashSet<CheckoutId>>,
     is_there: Notify,
@@ -46,7 +46,7 @@ impl PendingNotifications {
 }
 
 impl Server {
-    /// Tells the others what changed here.
+    /// Announces the local changes to the other servers.
     pub(super) async fn notify_peers(self) {
         let shared = &self.shared;
         let Some(others) = shared.storage.peers() else { return };
@@ -54,12 +54,12 @@ impl Server {
         while self.unless_stopped(shared.peer_notifications.is_there.notified()).await.is_some() {
             shared.runtime.sleep(COLLECTING).await;
             if let Err(problem) = others.tell(shared.peer_notifications.take()).await {
-                tracing::debug!(target: "kassa_server", %problem, "other servers were not told what changed");
+                tracing::debug!(target: "kassa_server", %problem, "other servers were not notified of a change");
             }
         }
     }
 
-    /// Hears from the others what changed there.
+    /// Receives the changes of the other servers.
     pub(super) async fn listen_to_peers(self) {
         let shared = &self.shared;
         let Some(others) = shared.storage.peers() else { return };
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Nothing where the server stops first.
+    /// `None` if the server stops first.
     async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let stop = self.shared.stop.notified();
         if self.is_stopping() {

@@ -1,4 +1,4 @@
-//! Whether the database takes writes: tried at most once a second, however many callers check it.
+//! Whether the database accepts writes: tried at most once a second, for any number of callers.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -15,23 +15,23 @@ use crate::{
 
 /// The time for which an outcome is reused.
 const GOOD_FOR: Duration = Duration::from_secs(1);
-/// From when on a disk that says nothing takes no writes. Prometheus waits for 10 s.
+/// The deadline of a write; a disk that hangs longer counts as not writable. Prometheus waits for 10 s.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// The last try, which may be under way.
+/// The last attempt, which may be in progress.
 #[derive(Default)]
 pub(super) struct Probe(Mutex<Option<watch::Receiver<Option<Outcome>>>>);
 
 #[derive(Clone)]
 struct Outcome {
-    /// By monotonic time.
+    /// Its end, by monotonic time.
     at: Duration,
     found: Result<(), StorageError>,
 }
 
 impl Probe {
-    /// The outcome of the last try, or of a new one. Who comes meanwhile gets the same one (single flight). A try is a task of its
-    /// own: a caller who goes away neither ends it nor brings about another one.
+    /// The outcome of the last attempt, or of a new one. Concurrent callers share it (single flight). An attempt runs in its own
+    /// task: a caller that goes away neither ends it nor causes another one.
     pub(super) async fn outcome(
         &self,
         runtime: &Arc<dyn Runtime>,
@@ -47,7 +47,7 @@ impl Probe {
         runtime: &Arc<dyn Runtime>,
         write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
     ) -> watch::Receiver<Option<Outcome>> {
-        // What is behind the lock is whole after every step, whatever panicked.
+        // The locked value is whole after every step, even after a panic.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut was_well = true;
         if let Some(receiver) = &*last {

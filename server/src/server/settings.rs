@@ -1,4 +1,4 @@
-//! The settings of a server as a library. Files, environment and flags are the program's.
+//! The settings of a server as a library. Files, environment variables and flags belong to the program.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::{
     webhooks::SigningSecret,
 };
 
-/// More than a hundred million open payments need.
+/// The highest poll rate: more than a hundred million open payments need.
 const MOST_POLL_RATE: u32 = 1_000_000;
 /// The longest requisite, in characters.
 const LONGEST_ACCOUNT: usize = 64;
-/// In seconds.
+/// A day, in seconds.
 const DAY: u64 = 24 * 3600;
 
 /// The settings of a [`Server`](crate::Server).
@@ -26,9 +26,9 @@ pub struct ServerSettings {
     /// The address under which the gateway reaches [`Server::hint`](crate::Server::hint), such as
     /// `https://pay.shop.example.kg/callbacks`.
     pub callback_base: String,
-    /// The dialect of the gateway, by which the words of its callbacks are read. The gateway's configuration has the same.
+    /// The dialect of the gateway, which reads its callbacks. It must be the dialect of the gateway's configuration.
     pub dialect: Dialect,
-    /// The gateway's own deadline for payments: 60 s unless its configuration says otherwise. The two must agree.
+    /// The deadline for payments in the gateway's configuration, by default 60 s. The two must agree.
     pub payment_deadline: Duration,
     /// The time beyond that deadline after which the sender of a payment is presumed dead.
     pub send_margin: Duration,
@@ -36,24 +36,24 @@ pub struct ServerSettings {
     pub longest_wait: Duration,
     /// The most payments that are sent at once.
     pub max_concurrent_sends: u32,
-    /// The most one-time passwords that may be tried for a payment.
+    /// The most attempts at the one-time password of a payment.
     pub otp_attempts: u32,
-    /// The most cards that may be tried for a checkout, so that nobody checks with one which stolen cards are good, or guesses a
-    /// security code (card testing).
+    /// The most cards that may be tried for a checkout. It prevents card testing: checking which stolen cards
+    /// work, or guessing a security code.
     pub card_attempts: u32,
-    /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
-    /// card is stored or not; nothing is.
+    /// Whether card payments are accepted. **That puts the server and the merchant under PCI DSS (SAQ D)**, even though nothing
+    /// of a card is stored but its last four digits.
     pub takes_cards: bool,
-    /// The requisite to which the money of MegaPay payments goes, as the gateway agreed it with the merchant. Such payments are taken
-    /// where it is set; the dialect must have the gateway's requests for them
+    /// The requisite to which the money of MegaPay payments goes, as agreed between gateway and merchant. Such payments are
+    /// accepted if it is set; the dialect must have the gateway's requests for them
     /// ([`Dialect::offers_megapay`](kassa::Dialect::offers_megapay)).
     pub megapay_account: Option<String>,
-    /// Whether pay-forms are offered for a checkout that names no ways to pay: false where the dialect is such that no charge of
-    /// one could be verified ([`Dialect::verifies_pay_forms`](kassa::Dialect::verifies_pay_forms)).
+    /// Whether pay-forms are offered for a checkout that names no methods: false if the dialect cannot verify any charge of a
+    /// pay-form ([`Dialect::verifies_pay_forms`](kassa::Dialect::verifies_pay_forms)).
     pub offers_pay_forms: bool,
     /// The lifetime of a client token.
     pub token_lifetime: Duration,
-    /// The most HTTP requests a second with which the whole fleet queries the gateway. A query of a pay-form counts three.
+    /// The most HTTP requests a second with which the whole fleet polls the gateway. A query of a pay-form counts as three.
     pub poll_rate: u32,
     /// The most polls of a worker at once.
     pub max_concurrent_polls: u32,
@@ -61,24 +61,24 @@ pub struct ServerSettings {
     pub poll_workers: u32,
     /// The lease of a poll: longer than the gateway's deadline for status queries.
     pub poll_lease: Duration,
-    /// The most streams of events that are delivered at once.
+    /// The most concurrent deliveries of events.
     pub deliveries_at_once: u32,
     /// The lease of a delivery: longer than its deadline.
     pub delivery_lease: Duration,
-    /// The kinds of events that are delivered to the shop, and all where there is nothing. Streams step over the others, for good;
-    /// the feed has all of them.
+    /// The kinds of events that are delivered to the shop; `None` for all. The others are skipped
+    /// permanently; the feed has all of them.
     pub event_kinds: Option<Vec<EventKind>>,
     /// The retention time of idempotency keys after the end of a checkout, and of the hashes of expired client tokens and
     /// of callbacks: at least a day. Checkouts, payments, events and the gateway's numbers are never removed.
     pub keep_for: Duration,
     /// The secrets that sign events: one, or two while one is being replaced.
     pub signing_secrets: Vec<SigningSecret>,
-    /// After which time a waiting caller looks again by itself, for what another process changed.
+    /// The interval at which a waiting caller rereads the checkout, for changes by another process.
     pub longest_unwatched: Duration,
 }
 
 impl ServerSettings {
-    /// The default ones, for callbacks that come to this address.
+    /// The default settings, for callbacks at this address.
     pub fn new(callback_base: impl Into<String>) -> Self {
         Self {
             callback_base: callback_base.into(),
@@ -149,19 +149,19 @@ impl ServerSettings {
         checks.finish()
     }
 
-    /// The methods that are taken by these settings alone.
+    /// The methods that these settings enable.
     pub(crate) fn taken_methods(&self) -> TakenMethods {
         TakenMethods { cards: self.takes_cards, megapay: self.megapay_account.is_some() }
     }
 
-    /// What is offered to the payers of checkouts that name no methods.
+    /// The offer to payers of checkouts that name no methods.
     pub(crate) fn offer(&self) -> Offer {
         Offer { pay_forms: self.offers_pay_forms, megapay: self.taken_methods().megapay }
     }
 }
 
-/// Whether a requisite can be used. The interface of the gateway has no MegaPay requests, so the dialect must have them, where one
-/// is known.
+/// Checks whether a requisite can be used. The gateway's interface has no MegaPay requests, so the dialect,
+/// if one is known, must have them.
 pub(crate) fn check_account(checks: &mut Checks, field: &str, account: &str, dialect: Option<&Dialect>) {
     if account.trim().is_empty() {
         checks.fail(field, Rule::Required, "must be given");

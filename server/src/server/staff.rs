@@ -29,7 +29,7 @@ use crate::{
 const NOTED_EVERY: Millis = 60 * 1000;
 
 impl Server {
-    /// Logs somebody in by a staff key: the session's token, 256 random bits.
+    /// Logs a person in by a staff key. Returns the session's token, 256 random bits.
     pub(crate) async fn log_in(&self, key: &str) -> Result<Hidden, ServerError> {
         let nowhere = || ServerError::NotFound { what: "staff key" };
         let key: ApiKey = key.parse().map_err(|_| nowhere())?;
@@ -47,9 +47,9 @@ impl Server {
         let hash = TokenHash::of(token);
         let found = self.shared.storage.staff_session(hash).await?;
         if found.as_ref().is_some_and(|session| session.unused_for >= NOTED_EVERY) {
-            // Pages are for incidents: where the disk is full, they are still there to read.
+            // Pages must stay readable during incidents such as a full disk.
             if let Err(problem) = self.shared.storage.use_staff_session(hash).await {
-                tracing::error!(target: "kassa_server", %problem, "that a session is used could not be written down");
+                tracing::error!(target: "kassa_server", %problem, "the last use of a staff session could not be recorded");
             }
         }
         Ok(found)
@@ -71,7 +71,7 @@ impl Server {
         Ok(self.shared.storage.total_checkouts(which, most).await?)
     }
 
-    /// The names of the people whose keys let them decide, each once.
+    /// The names of the people who may decide, each once.
     pub(crate) async fn who_decides(&self) -> Result<Vec<String>, ServerError> {
         let decides =
             |key: &ApiKeyRow| key.role == KeyRole::Staff && key.may >= Permission::Decide && key.revoked_at.is_none();
@@ -95,15 +95,15 @@ impl Server {
         self.shared.storage.history(id.clone()).await?.ok_or(ServerError::NotFound { what: "checkout" })
     }
 
-    /// A person cancels a checkout; the event tells who.
+    /// A person cancels a checkout; the event names that person.
     pub(crate) async fn cancel_by(&self, checkout: &CheckoutId, by: DecidedBy) -> Result<CheckoutView, ServerError> {
         self.cancel_for(checkout, Some(by)).await
     }
 
-    /// A person gave the money of one payment of an overpaid checkout back, at the gateway. The event `checkout.refund_noted`
-    /// has the reason and the person; once there is one for each payment too many, the checkout needs nobody any more. `version` is
-    /// the checkout's, as that person saw it: if it has changed since, nothing is recorded, so that two people never record one
-    /// refund twice.
+    /// Records that a person refunded one payment of an overpaid checkout at the gateway. The event `checkout.refund_noted`
+    /// has the reason and the person. When every surplus payment has one, the checkout needs no person any more. `version`
+    /// is the checkout's version that the person saw: if it has changed since, nothing is recorded, so that two people
+    /// never record one refund twice.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
@@ -128,12 +128,12 @@ impl Server {
         Ok(outcome)
     }
 
-    /// Whether events of this kind go out, where any do. One of a kind that this server does not know goes where all do.
+    /// Whether events of this kind are delivered, if any are. An unknown kind is delivered only if all kinds are.
     pub(crate) fn delivers_kind(&self, kind: Option<EventKind>) -> bool {
         self.shared.settings.event_kinds.as_ref().is_none_or(|kinds| kind.is_some_and(|kind| kinds.contains(&kind)))
     }
 
-    /// Whether events go out; else the shop reads them.
+    /// Whether events are delivered; otherwise the shop reads the feed.
     pub(crate) fn delivers_events(&self) -> bool {
         self.shared.post.is_some()
     }
@@ -150,20 +150,20 @@ impl Server {
         Ok(self.shared.storage.moment().await?)
     }
 
-    /// Callbacks to addresses that no payment has, the newest first: the gateway may know payments that a restored database has forgotten.
+    /// Callbacks to addresses that no payment has, the newest first: the gateway may know payments that a restored database lost.
     pub(crate) async fn unknown_callbacks(&self) -> Result<Vec<StoredUnknownCallback>, ServerError> {
         Ok(self.shared.storage.unknown_callbacks().await?)
     }
 
-    /// How many there are.
+    /// The number of such callbacks.
     pub(crate) async fn count_unknown_callbacks(&self) -> Result<u64, ServerError> {
         Ok(self.shared.storage.count_unknown_callbacks().await?)
     }
 
-    /// A person has looked at those that came until a moment. The log names that person.
+    /// A person reviewed the callbacks up to a time. The log names that person.
     pub(crate) async fn remove_unknown_callbacks(&self, until: Millis, by: &DecidedBy) -> Result<(), ServerError> {
         let removed = self.shared.storage.remove_unknown_callbacks(until).await?;
-        tracing::info!(target: "kassa_server", removed, by = %by.name, "a person has looked at callbacks of unknown payments");
+        tracing::info!(target: "kassa_server", removed, by = %by.name, "a person reviewed callbacks of unknown payments");
         Ok(())
     }
 
@@ -178,15 +178,15 @@ impl Server {
     }
 }
 
-// What a hosted page does beside what an app can.
+// Operations of the hosted page that apps do not have.
 
 impl Server {
-    /// When the gateway last reported on a payment, where it reported it as pending.
+    /// The time of the gateway's last report on a payment, if it was pending.
     pub(crate) async fn last_pending_report(&self, payment: &PaymentId) -> Result<Option<Millis>, ServerError> {
         Ok(self.shared.storage.last_pending_report(payment.clone()).await?)
     }
 
-    /// The checkout whose page has this address.
+    /// The checkout of a hosted page's secret.
     pub(crate) async fn checkout_of_page(&self, secret: &str) -> Result<CheckoutView, ServerError> {
         let nowhere = ServerError::NotFound { what: "page" };
         if !is_hex_128(secret) {
@@ -204,7 +204,7 @@ impl Server {
 // Keys, of shops and of staff.
 
 impl Server {
-    /// A new API key for a shop's back end, with a name that people know it by. It is shown once; only its hash is kept.
+    /// A new API key for a shop's back end, with a name for people. It is shown once; only its hash is stored.
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
@@ -212,10 +212,10 @@ impl Server {
         make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Shop, Permission::Decide, name).await
     }
 
-    /// Whether this is a good API key of a shop's; its identifier, if so.
+    /// Checks a shop's API key. Returns its identifier.
     ///
     /// # Errors
-    /// [`ServerError::NotFound`] where it is none or was revoked; [`ServerError::Unavailable`].
+    /// [`ServerError::NotFound`] if it is wrong or was revoked; [`ServerError::Unavailable`].
     pub async fn api_key(&self, key: &str) -> Result<ApiKeyId, ServerError> {
         let nowhere = || ServerError::NotFound { what: "API key" };
         let key: ApiKey = key.parse().map_err(|_| nowhere())?;
@@ -228,7 +228,7 @@ impl Server {
         }
     }
 
-    /// A new key for a person of the staff, by that person's name, with what the person may do. It is shown once; only its hash is kept.
+    /// A new key for a person of the staff, by that person's name and permission. It is shown once; only its hash is stored.
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
@@ -237,9 +237,9 @@ impl Server {
     }
 }
 
-/// A new key for a shop's back end or a person of the staff, with a name that people know it by. It is shown once; only its hash
-/// is kept. What a person may do is the key's; a shop's key always decides. It needs a storage alone, so that a key can be made while
-/// no server, or another one, works on it.
+/// A new key for a shop's back end or a person of the staff, with a name for people. It is shown once; only its hash is stored.
+/// The permission belongs to the key; a shop's key can always decide. It needs only a storage, so that a key can be created
+/// with or without a running server.
 ///
 /// # Errors
 /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
@@ -253,7 +253,7 @@ pub async fn make_api_key(
     let mut checks = Checks::default();
     checks.required_text("name", name, LONGEST_NAME);
     if role == KeyRole::Shop && may != Permission::Decide {
-        checks.fail("may", Rule::OneOf, "is for keys of the staff's alone: a shop's key opens all of /v1");
+        checks.fail("may", Rule::OneOf, "applies only to staff keys: a shop's key opens all of /v1");
     }
     checks.finish()?;
     let (mut id, mut secret) = ([0; 16], [0; 32]);

@@ -23,7 +23,7 @@ use crate::{
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 impl Server {
-    /// One turn of following: what time does, then a batch of questions. [`run`](Self::run) does this all the time.
+    /// One turn of polling: a sweep, then a batch of queries. [`run`](Self::run) repeats this.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -42,7 +42,7 @@ impl Server {
         .await
     }
 
-    /// One turn of delivering events. [`run`](Self::run) does this all the time.
+    /// One turn of delivering events. [`run`](Self::run) repeats this.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -66,13 +66,13 @@ impl Server {
     }
 }
 
-/// Queries the gateway about what is due, and sweeps now and then.
+/// Polls due payments, and sweeps at intervals.
 struct PollWork {
     shared: Arc<Shared>,
     sweep_at: Duration,
     /// The polls in flight, by method.
     places: Slots,
-    /// Before the last answers came a method had no place left.
+    /// Whether a method had no free slot before the last responses.
     had_no_room: bool,
 }
 
@@ -161,17 +161,17 @@ impl Shared {
     }
 }
 
-// Work side by side (bounded concurrency): as many pieces as there are places, claimed again as places become free, so that
-// one that is slow holds up nothing but its own place.
+// Bounded concurrency: as many pieces of work as there are places, claimed again as places become free, so that a
+// slow one blocks only its own place.
 
 /// The longest pause: another process may have written something that is due at once.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The shortest pause: whatever becomes due meanwhile shares a commit.
+/// The shortest pause: work that becomes due during it shares a commit.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(10);
 /// The most outcomes that share a commit.
 const RECORDED: usize = 64;
 
-/// Pieces on their ways to their outcomes, and the time until more are due.
+/// The claimed pieces of work, and the time until more are due.
 pub(super) type Claimed<T> = Result<(Vec<Boxed<'static, T>>, Option<Millis>), ServerError>;
 
 /// Work that runs concurrently.
@@ -179,24 +179,24 @@ pub(super) trait Work: Send {
     /// The result of one piece of work.
     type Outcome: Send + 'static;
 
-    /// Whether what was recorded last may have made more due at once, or given a place to what is due.
+    /// Whether the last recorded outcomes may have made more work due at once, or given due work a place.
     fn has_more(&self) -> bool;
 
-    /// Takes so many pieces at most.
+    /// Claims at most this many pieces.
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Self::Outcome>>;
 
-    /// Notes what they came to.
+    /// Records their outcomes.
     fn record(&mut self, outcomes: Vec<Self::Outcome>) -> Boxed<'_, Result<(), ServerError>>;
 }
 
 impl Server {
-    /// Does it until the server stops; then what is under way is waited for.
+    /// Works until the server stops; then waits for work in progress.
     pub(super) async fn work<W: Work>(&self, work: W, most: u32, wake: &Notify) {
         let now = self.shared.runtime.monotonic();
         let under_way = FuturesUnordered::new();
         let mut places = Places { work, most, under_way, claimed_at: now, claim_at: now, wake, server: self };
         loop {
-            // Before it is looked at, so that no stop falls between.
+            // Subscribed before the check, so that no stop is missed.
             let stop = self.shared.stop.notified();
             let is_stopping = self.is_stopping();
             if is_stopping && places.under_way.is_empty() {
@@ -217,13 +217,13 @@ impl Server {
     }
 }
 
-/// One worker's.
+/// The places of one worker.
 struct Places<'a, W: Work> {
     work: W,
     /// The number of places.
     most: u32,
     under_way: FuturesUnordered<Boxed<'static, W::Outcome>>,
-    /// By monotonic time.
+    /// The time of the last claim, by monotonic time.
     claimed_at: Duration,
     claim_at: Duration,
     wake: &'a Notify,
@@ -245,7 +245,7 @@ impl<W: Work> Places<'_, W> {
         let pause = match self.work.claim(free).await {
             Ok((pieces, next_in_ms)) => {
                 if pieces.len() >= free as usize {
-                    // There may be more, and another worker may have places.
+                    // There may be more due work, and another worker may have places.
                     self.wake.notify_one();
                 }
                 self.under_way.extend(pieces);
@@ -256,7 +256,8 @@ impl<W: Work> Places<'_, W> {
         self.claim_at = self.now().saturating_add(pause);
     }
 
-    /// Outcomes, where some come before it is time to claim, or to stop. Who has no free place is not woken: others may.
+    /// Outcomes, if some arrive before it is time to claim or to stop. A worker without a free place is
+    /// not woken: others may have one.
     async fn outcomes_before(&mut self, stop: Notified<'_>) -> Option<Vec<W::Outcome>> {
         let has_room = self.free() > 0;
         let pause = if has_room { self.claim_at.saturating_sub(self.now()) } else { LONGEST_SLEEP };
@@ -279,7 +280,7 @@ impl<W: Work> Places<'_, W> {
             Ok(()) if self.work.has_more() => self.claim_soon(),
             Ok(()) => {}
             Err(problem) => {
-                // Their leases end, and they are done again.
+                // Their leases end, and they are repeated.
                 troubled(&problem);
             }
         }
@@ -290,7 +291,7 @@ impl<W: Work> Places<'_, W> {
     }
 }
 
-/// Those that are there, as soon as one is. Nothing is lost where this is given up meanwhile.
+/// The finished outcomes, as soon as there is one. Cancel-safe: nothing is lost if this is dropped.
 async fn outcomes<T>(under_way: &mut FuturesUnordered<Boxed<'static, T>>) -> Vec<T> {
     let Some(first) = under_way.next().await else { return pending().await };
     let mut outcomes = vec![first];
@@ -309,6 +310,6 @@ fn until_next(next_in_ms: Option<Millis>) -> Duration {
 }
 
 fn troubled(problem: &ServerError) -> Duration {
-    tracing::warn!(target: "kassa_server", %problem, "a worker could not go on");
+    tracing::warn!(target: "kassa_server", %problem, "a worker failed and retries later");
     LONGEST_SLEEP
 }

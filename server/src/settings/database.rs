@@ -1,4 +1,4 @@
-//! The settings of the database: where it is, and how PostgreSQL is spoken to.
+//! The settings of the database: its place, and how to connect to PostgreSQL.
 
 use super::{
     database_place::{self, DatabasePlace},
@@ -14,7 +14,7 @@ const IN_CLEAR: &str =
 const FOR_POSTGRES: &str = "applies only to PostgreSQL: database names a file, so it has no effect";
 
 impl DatabasePlace {
-    /// Reads where the database is, and nothing else, for commands that need nothing else.
+    /// Reads only the place of the database, for commands that need nothing else.
     ///
     /// # Errors
     /// The problem of the setting, or of the settings file as a whole.
@@ -65,7 +65,7 @@ fn password(text: &str) -> Result<Hidden, String> {
     Ok(Hidden::new(text))
 }
 
-/// The password stands in one place, and in none that everybody can read.
+/// The password is given in one place, and in none that every user can read.
 fn with_password(
     values: &mut Values,
     settings: PostgresSettings,

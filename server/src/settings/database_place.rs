@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 use super::{problem::rule, sources};
 use crate::storage::postgres::settings::PostgresSettings;
 
-/// Where everything is kept. It prints without user, password and options.
+/// The place of the database. It prints without user, password and options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DatabasePlace {
     /// A SQLite file, for the servers of one machine.

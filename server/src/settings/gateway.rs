@@ -1,5 +1,5 @@
-//! The settings of the way to the gateway. **The core judges them**: each is tried in a configuration in which all else
-//! is right, so that all problems are found at once, and no rule of the core's is written here again.
+//! The settings of the connection to the gateway. **The core checks them**: each is tried in an otherwise valid configuration, so
+//! that all problems are found at once, and no rule of the core is duplicated here.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::values::{Hidden, text_file};
 
-/// An address that is right, to try something else with.
+/// A valid address, to check other settings with.
 const RIGHT_URL: &str = "https://gateway.invalid";
 
 pub(super) fn read(values: &mut Values, plain: &mut PlainHttp) -> Parsed<GatewayConfig> {
@@ -86,7 +86,7 @@ pub(super) fn or_file(in_file: &Setting) -> String {
     format!(", or {} must name a file that contains it", in_file.name)
 }
 
-/// The name of a known dialect, or a file: `./finipay` is one.
+/// The name of a known dialect, or a file: `./finipay` is a file.
 fn dialect(values: &mut Values) -> Parsed<Option<Dialect>> {
     values.optional(&GATEWAY_DIALECT, read_dialect)
 }
@@ -132,7 +132,7 @@ fn credentials() -> Credentials {
     Credentials::basic("x", "x")
 }
 
-/// The core's judgement, as a rule of the setting.
+/// The core's check, as a rule of the setting.
 fn judged(config: GatewayConfig) -> Result<(), String> {
     let Err(problem) = Gateway::new(config) else { return Ok(()) };
     let detail = detail(&problem);

@@ -1,4 +1,4 @@
-//! The merchant as payers see it: name, logo, colour, and how the shop is reached.
+//! The merchant as payers see it: name, logo, colour and contacts.
 
 use reqwest::Url;
 
@@ -15,7 +15,7 @@ use crate::{
 /// The longest name of a merchant: on a phone it takes two lines.
 const LONGEST_NAME: usize = 60;
 
-/// Reads how the merchant is shown to payers.
+/// Reads the merchant's appearance for payers.
 pub(super) fn read(values: &mut Values) -> Parsed<Merchant> {
     let name = values.optional(&MERCHANT_NAME, |text| {
         let mut checks = Checks::default();
@@ -36,7 +36,7 @@ pub(super) fn read(values: &mut Values) -> Parsed<Merchant> {
     Ok(Merchant { name: name?, logo: logo?, colour: colour?, phone: phone?, email: email?, url: url? })
 }
 
-/// A phone as people write it; a browser dials its digits.
+/// A phone in a readable form; a browser dials its digits.
 fn shown_phone(text: &str) -> Result<String, String> {
     let is_phone = |sign: char| sign.is_ascii_digit() || matches!(sign, '+' | ' ' | '-' | '(' | ')');
     let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -47,7 +47,7 @@ fn shown_phone(text: &str) -> Result<String, String> {
     }
 }
 
-/// Something before an @, and a domain behind it: whether mail arrives there, nobody can tell by the text.
+/// A local part, an @, and a domain. The text cannot show whether mail arrives there.
 fn mail_address(text: &str) -> Result<String, String> {
     let is_plain =
         text.chars().all(|sign| sign.is_ascii_graphic() && !matches!(sign, '?' | '&' | '%' | '<' | '>' | '"' | ','));

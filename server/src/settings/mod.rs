@@ -1,5 +1,5 @@
-//! The settings of the program: a file, environment variables, flags. One table says what there is, and everything that
-//! names a setting comes from it. The library's own are [`ServerSettings`](crate::ServerSettings).
+//! The settings of the program: a file, environment variables, flags. One table defines them, and everything that names a setting
+//! comes from it. The library's settings are [`ServerSettings`](crate::ServerSettings).
 
 mod database;
 mod database_place;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::runtime::{is_loopback, is_one_of};
 
-/// The hosts that plain HTTP may reach beside this machine, and which of them some setting calls so.
+/// The hosts other than this machine that plain HTTP may reach, and which of them are in use.
 pub(super) struct PlainHttp {
     hosts: Parsed<Vec<String>>,
     used: Vec<String>,
@@ -19,7 +19,8 @@ impl PlainHttp {
         Self { hosts: values.optional(&PLAIN_HTTP_HOSTS, hosts).map(Option::unwrap_or_default), used: Vec::new() }
     }
 
-    /// The hosts, to judge this URL by. Where the setting is wrong that is the problem, and no URL is another one.
+    /// The permitted hosts for checking this URL. If the setting itself is invalid, that is the only problem,
+    /// so the URL counts as permitted.
     pub(super) fn hosts_for(&self, url: &str) -> Vec<String> {
         match &self.hosts {
             Ok(hosts) => hosts.clone(),
@@ -27,7 +28,7 @@ impl PlainHttp {
         }
     }
 
-    /// Warns where a setting's URL is reached by plain HTTP in the network.
+    /// Warns if a setting's URL is reached by plain HTTP in the network.
     pub(super) fn warn(&mut self, values: &mut Values, name: &str, url: &str, what: &str) {
         let url = Url::parse(url).ok().filter(|url| url.scheme() == "http" && !is_loopback(url));
         let Some(host) = url.as_ref().and_then(Url::host_str) else { return };
@@ -37,7 +38,7 @@ impl PlainHttp {
         self.used.push(host.to_owned());
     }
 
-    /// Warns of the others: a permission that nothing needs is one too many.
+    /// Warns of unused hosts: an unneeded permission should be removed.
     pub(super) fn warn_of_unused(&self, values: &mut Values) {
         for host in self.hosts.iter().flatten().filter(|host| !self.used.contains(host)) {
             values
@@ -52,7 +53,7 @@ impl PlainHttp {
     }
 }
 
-/// The rule of a URL that is plain HTTP to another machine, with what permits that.
+/// The rule for a URL with plain HTTP to another machine, with the setting that permits it.
 pub(super) fn or_named_host(rule: &str) -> String {
     let is_about_https = rule.starts_with("must be") && rule.contains("https") && rule.ends_with("a loopback address");
     let permission = if is_about_https { ", or to a host that plain_http_hosts names" } else { "" };

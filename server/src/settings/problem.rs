@@ -1,5 +1,5 @@
-//! Problems of settings: the setting, its source and the rule. A value is never part of it, as it
-//! may be a secret that was put in the wrong place.
+//! Problems of settings: the setting, its source and the rule. It never contains a value, which may
+//! be a secret in the wrong place.
 
 use std::{fmt, path::PathBuf};
 
@@ -17,7 +17,7 @@ pub(super) fn rule(problem: &ServerError) -> String {
     }
 }
 
-/// Where the value of a setting comes from, from the weakest to the strongest.
+/// The source of a setting's value, from the weakest to the strongest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The table's default.
@@ -61,7 +61,7 @@ impl fmt::Display for Source {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {rule}")]
 pub struct SettingProblem {
-    /// The setting and its source, or the source alone.
+    /// The setting and its source, or only the source.
     what: String,
     /// The rule that it must satisfy.
     rule: String,
@@ -73,14 +73,14 @@ impl SettingProblem {
         Self { what: format!("{} ({source})", setting.name), rule: rule.into() }
     }
 
-    /// One that is not there, with all ways to give it.
+    /// A missing setting, with all ways to set it.
     pub(super) fn missing(setting: &Setting, why: &str) -> Self {
         let flag = setting.flag.map(|flag| format!(" or --{flag}")).unwrap_or_default();
         let rule = format!("must be set{why}: in the settings file, or by {}{flag}", setting.variable);
         Self { what: format!("{} (not set)", setting.name), rule }
     }
 
-    /// Something in a place that is no setting's.
+    /// A problem at a place that does not belong to a setting.
     pub(super) fn at(place: impl fmt::Display, rule: impl Into<String>) -> Self {
         Self { what: place.to_string(), rule: rule.into() }
     }

@@ -35,7 +35,7 @@ use crate::{
     webhooks::{HttpWebhookSender, SigningSecret},
 };
 
-/// Where callbacks arrive under the public address.
+/// The path of callbacks under the public address.
 const CALLBACKS: &str = "callbacks";
 /// The time by which the lease of a poll exceeds the deadline of status queries.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
@@ -44,27 +44,27 @@ const LEASE_MARGIN: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProgramSettings {
-    /// Where to listen, and how.
+    /// The settings of the listener.
     pub listener: ListenerSettings,
-    /// Where metrics are read.
+    /// The address that serves metrics.
     pub metrics_listen: Option<SocketAddr>,
     /// The settings of the HTTP interface, with the server's public URL.
     pub http: HttpSettings,
     /// The merchant as the hosted pages show it, if `http.has_pay_page` is on.
     pub merchant: Merchant,
-    /// Whether the staff's pages are there.
+    /// Whether the staff pages are served.
     pub has_staff_pages: bool,
-    /// Where everything is kept.
+    /// The place of the database.
     pub database: DatabasePlace,
-    /// The way to the gateway.
+    /// The connection to the gateway.
     pub gateway: GatewayConfig,
-    /// The shop's address for events. It may hold a secret of the shop's.
+    /// The shop's address for events. It may contain a secret of the shop.
     pub events_url: Option<Hidden>,
     /// The settings of the library.
     pub server: ServerSettings,
     /// The settings of the log.
     pub log: LogSettings,
-    /// Where traces go.
+    /// The collector of traces.
     pub traces: Option<CollectorSettings>,
     /// Settings that work, and should be changed.
     pub warnings: Vec<String>,
@@ -72,13 +72,13 @@ pub struct ProgramSettings {
     pub given: Vec<(&'static str, String, String)>,
 }
 
-/// The way to the gateway alone, for a command that needs no database and no server.
+/// Only the settings of the gateway, for a command that needs no database and no server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GatewaySettings {
-    /// The way to the gateway.
+    /// The connection to the gateway.
     pub config: GatewayConfig,
-    /// The merchant's login, which is a part of no report.
+    /// The merchant's login, which no report contains.
     pub login: Hidden,
     /// Settings that work, and should be changed.
     pub warnings: Vec<String>,
@@ -106,7 +106,7 @@ impl GatewaySettings {
 pub struct LogSettings {
     /// A filter of `tracing-subscriber`.
     pub filter: String,
-    /// One JSON object a line, instead of a line for people.
+    /// Whether each line is a JSON object, instead of text for people.
     pub is_json: bool,
 }
 
@@ -125,7 +125,7 @@ impl ProgramSettings {
     }
 }
 
-/// Everything is read before the first problem ends it.
+/// Reads everything before it returns the first problem.
 fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     let listen = values.read(&LISTEN, sources::address);
     let metrics_listen = values.optional(&METRICS_LISTEN, sources::address);
@@ -219,7 +219,7 @@ fn server(values: &mut Values) -> Parsed<ServerSettings> {
     })
 }
 
-/// Reads the requisite for MegaPay. Where the gateway's settings are wrong, nothing is known of its dialect.
+/// Reads the requisite for MegaPay. If the gateway's settings are invalid, its dialect is not known.
 fn megapay_account(values: &mut Values, gateway: Option<&GatewayConfig>) -> Parsed<Option<String>> {
     let dialect = gateway.map(GatewayConfig::dialect);
     values.optional(&MEGAPAY_ACCOUNT, |text| {
@@ -240,7 +240,7 @@ fn events_url(values: &mut Values, plain: &mut PlainHttp) -> Parsed<Option<Hidde
     Ok(url)
 }
 
-/// The newest first. None of them, where there is no address, does no harm.
+/// The signing secrets, the newest first. Without an address for events, none is needed.
 fn signing_secrets(values: &mut Values) -> Parsed<Vec<SigningSecret>> {
     let secret = |text: &str| text.parse::<SigningSecret>().map_err(|problem| rule(&problem));
     let new = values.secret(&EVENTS_SECRET, &EVENTS_SECRET_FILE, secret);
@@ -303,9 +303,9 @@ fn log(values: &mut Values) -> Parsed<LogSettings> {
     Ok(LogSettings { filter: filter?, is_json: is_json? })
 }
 
-// Where traces go.
+// The collector of traces.
 
-/// The collector, where there is one.
+/// The collector, if there is one.
 pub(super) fn read_traces(values: &mut Values, plain: &mut PlainHttp) -> Parsed<Option<CollectorSettings>> {
     let url = values.optional(&TRACING_URL, address);
     let headers = values.optional(&TRACING_HEADERS, headers);
@@ -334,7 +334,7 @@ pub(super) fn read_traces(values: &mut Values, plain: &mut PlainHttp) -> Parsed<
     Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
 }
 
-/// What traces hold is no secret, and a collector beside the server has no certificate as a rule.
+/// Checks a collector's address. Traces contain no secrets, and a collector next to the server usually has no certificate.
 fn address(text: &str) -> Result<Url, String> {
     if cfg!(not(feature = "opentelemetry")) {
         return Err("requires a program built with tracing: cargo build --features opentelemetry".to_owned());

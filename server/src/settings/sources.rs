@@ -1,4 +1,4 @@
-//! Where settings come from: flags, then environment variables, then a file.
+//! The sources of settings: flags, then environment variables, then a file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +29,7 @@ use crate::{
 
 /// The settings given to the program, unparsed.
 pub struct Sources {
-    /// The settings file, where there is one.
+    /// The settings file, if there is one.
     pub file: Option<PathBuf>,
     /// The environment.
     pub variables: BTreeMap<OsString, OsString>,
@@ -38,12 +38,12 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The environment alone.
+    /// Only the environment.
     pub fn of_environment() -> Self {
         Self { file: None, variables: env::vars_os().collect(), flags: BTreeMap::new() }
     }
 
-    /// An empty variable is one that is not set.
+    /// A variable's value; an empty one counts as not set.
     pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
         self.variables.get(&OsString::from(name)).filter(|value| !value.is_empty())
     }
@@ -51,15 +51,15 @@ impl Sources {
 
 // The settings file: TOML, read key by key, so that each problem has its line, and all are reported at once.
 
-/// What a settings file gives.
+/// The values of a settings file.
 #[derive(Debug, Default)]
 pub(super) struct FileValues {
     pub(super) given: RawValues,
-    /// Settings that a line with a problem probably means. That they are missing would be the same problem once more.
+    /// Settings that a line with a problem probably means. Reporting them as missing would repeat that problem.
     pub(super) meant: BTreeSet<&'static str>,
 }
 
-/// Reads a file; nothing where none of it could be read.
+/// Reads a file; `None` if nothing could be read.
 pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<FileValues> {
     match text_file::read_text(path) {
         Ok(text) => parse(path, &text, problems),
@@ -80,7 +80,7 @@ fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Option<
         Err(problem) => {
             let at = problem.span().map_or(0, |span| span.start);
             let place = format!("{}:{}", reading.place(reading.line(at)), reading.column(at));
-            // Only the first one: what the parser says of the rest often follows from it.
+            // Only the first one: the parser's other errors often follow from it.
             let rule = format!("is not TOML: {}", toml_error::explain(text, at, problem.message()));
             reading.problems.push(SettingProblem::at(place, rule));
             None
@@ -119,7 +119,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A table of another name, whose settings may be right all the same.
+    /// A table with an unknown name, whose settings may still be valid.
     fn unknown_table(&mut self, name: &str, line: usize, inner: &DeTable<'_>) {
         let Some(meant) = suggestions::table(name) else { return self.table(name, inner) };
         self.wrong(name, line, format!("is no table of settings; did you mean [{meant}]?"));
@@ -165,7 +165,7 @@ impl Reading<'_> {
         self.text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
     }
 
-    /// In characters, from 1.
+    /// The column, in characters, from 1.
     fn column(&self, at: usize) -> usize {
         let before = self.text.get(..at).unwrap_or_default();
         before.rsplit('\n').next().map_or(1, |line| line.chars().count() + 1)
@@ -183,7 +183,7 @@ fn in_order<'a, 'b>(table: &'a DeTable<'b>) -> Vec<(&'a Spanned<DeString<'b>>, &
     keys
 }
 
-/// A value as a variable or a flag would have it.
+/// A value in the form of a variable or flag.
 fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -198,14 +198,14 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// A key that nobody knows, shortened: it may be anything.
+/// An unknown key, shortened: it may be anything.
 fn shown(name: &str) -> String {
     name.chars().take(60).flat_map(char::escape_debug).collect()
 }
 
-// A value that was given, and where.
+// A given value, and its source.
 
-/// A value, unread. It may be a secret, so it prints as nothing.
+/// A value, unread. It may be a secret, so `Debug` prints nothing of it.
 #[derive(Clone, Debug)]
 pub(super) struct RawValue {
     pub(super) text: Hidden,
@@ -215,7 +215,7 @@ pub(super) struct RawValue {
 /// Given values, by the names of settings.
 pub(super) type RawValues = BTreeMap<&'static str, RawValue>;
 
-// Values that are no times.
+// Parsers of values other than durations.
 
 /// An address to listen on.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
@@ -236,12 +236,12 @@ pub(super) fn ratio(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "must be a number from 0 to 1, such as 0.01".to_owned())
 }
 
-/// Yes or no.
+/// Parses true or false.
 pub(super) fn is_so(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
 }
 
-/// Kinds of events, with commas between them.
+/// Event kinds, separated by commas.
 pub(super) fn event_kinds(text: &str) -> Result<Vec<EventKind>, String> {
     let mut kinds = Vec::new();
     for (at, name) in text.split(',').map(str::trim).enumerate() {
@@ -254,7 +254,7 @@ pub(super) fn event_kinds(text: &str) -> Result<Vec<EventKind>, String> {
     Ok(kinds)
 }
 
-/// What does not look like a kind may be a secret that was put in the wrong place, and is not repeated.
+/// A value that does not look like a kind may be a secret in the wrong place, and is not repeated.
 fn unknown_kind(at: usize, name: &str) -> String {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let looks_like_one = |(about, what): (&str, &str)| is_word(about) && is_word(what) && name.len() <= 40;
@@ -280,7 +280,7 @@ pub(super) fn public_url(text: &str) -> Result<String, String> {
     }
 }
 
-/// A path, of characters that can be seen.
+/// A path of visible characters.
 pub(super) fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() || text.chars().any(char::is_control) {
         return Err("must name a file".to_owned());
@@ -288,7 +288,7 @@ pub(super) fn path(text: &str) -> Result<PathBuf, String> {
     Ok(text.into())
 }
 
-/// Whether something is so.
+/// Parses true or false.
 pub(super) fn yes_or_no(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
 }

@@ -5,7 +5,7 @@ use strsim::osa_distance;
 use super::table::{SETTINGS, Setting, find};
 
 /// The setting that the key of a file most probably means: written with other separators, in another table, or with a typing
-/// error. Nothing where several are equally probable.
+/// error. `None` if several are equally probable.
 pub(super) fn setting(key: &str) -> Option<&'static Setting> {
     if let Some(setting) = SETTINGS.into_iter().find(|setting| plain(setting.name) == plain(key)) {
         return Some(setting);
@@ -17,7 +17,7 @@ pub(super) fn setting(key: &str) -> Option<&'static Setting> {
             return Some(setting);
         }
     }
-    // A line above a table's header, or below one.
+    // The line may be above the header of its table, or below that of another table.
     if let Some(setting) = only(SETTINGS.into_iter().filter(|setting| plain(split(setting.name).1) == plain(name))) {
         return Some(setting);
     }
@@ -51,12 +51,12 @@ pub(super) fn moved_to(key: &str, table: &str) -> Option<&'static Setting> {
     find(&format!("{table}.{key}"))
 }
 
-/// The table of a setting, empty where it stands above all tables, and its name there.
+/// The table of a setting, empty for one above all tables, and its name in that table.
 fn split(name: &'static str) -> (&'static str, &'static str) {
     name.rsplit_once('.').unwrap_or(("", name))
 }
 
-/// Without what people write differently.
+/// Without the characters that people vary.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -65,7 +65,7 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// The one with the fewest typing errors, of which a name may have one for so many letters.
+/// The candidate with the fewest typing errors; a name may have one error for every `letters` letters.
 fn closest<T>(name: &str, letters: usize, candidates: impl Iterator<Item = (T, &'static str)>) -> Option<T> {
     let name = plain(name);
     let most = (plain_suffix(&name).len() / letters).max(1);
@@ -74,7 +74,7 @@ fn closest<T>(name: &str, letters: usize, candidates: impl Iterator<Item = (T, &
     (errors <= most && errors < name.len()).then_some(candidate)
 }
 
-/// The prefix of all variables is no letter that somebody could mistype.
+/// The name without the common prefix, which does not count for typing errors.
 fn plain_suffix(name: &str) -> &str {
     name.strip_prefix("kassaserver").unwrap_or(name)
 }

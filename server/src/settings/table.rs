@@ -251,7 +251,7 @@ pub(super) fn find(name: &str) -> Option<&'static Setting> {
     SETTINGS.into_iter().find(|setting| setting.name == name)
 }
 
-// What a setting is: one row of the table.
+// One row of the table.
 
 /// A setting of the program: one row of the table that the file, the variables, the flags, `--help`, `check` and the
 /// operators' page come from.
@@ -279,7 +279,7 @@ pub struct Setting {
 pub enum IfUnset {
     /// This default value.
     Value(&'static str),
-    /// No value; what that means, in words.
+    /// No value; the consequence, in words.
     Nothing(&'static str),
     /// The server does not start.
     Needed,
@@ -290,9 +290,9 @@ pub enum IfUnset {
 pub enum Visibility {
     /// All of it.
     Whole,
-    /// Of an address its scheme, host and port: its path may be a secret of its owner's.
+    /// Only the scheme, host and port of an address: its path may contain a secret.
     Origin,
-    /// Of a database its file, or its host and name: its address may hold a password.
+    /// Only the file, or the host and name, of a database: its address may contain a password.
     Place,
     /// Nothing: it is a secret.
     Hidden,

@@ -1,16 +1,16 @@
-//! Why a settings file is not TOML, in words for whoever wrote it. No value is repeated: it may be a secret.
+//! Why a settings file is not TOML, in words for its author. No value is repeated: it may be a secret.
 
 use super::table::SETTINGS;
 
 const LINE: &str = "each line must be name = \"value\", a [table], or a # comment";
 const COLON: &str = "a name and its value are separated by =, not by a colon: name = \"value\"";
-const LIST: &str = "a list is texts in quotes with commas between them, and ends with ]: [\"a\", \"b\"]";
+const LIST: &str = "a list is quoted strings separated by commas, and ends with ]: [\"a\", \"b\"]";
 const JSON: &str = "this looks like JSON; write each setting as name = \"value\" on a line of its own";
 const AFTER_VALUE: &str = "only a # comment may follow a value on its line";
 const BACKSLASH: &str =
     "in double quotes a backslash begins an escape: put the value in single quotes, or write each backslash twice";
 
-/// Explains the first error, at this offset. The parser's own message is the last resort.
+/// Explains the first error, at this offset, with the parser's own message as the last resort.
 pub(super) fn explain(text: &str, at: usize, message: &str) -> String {
     if text.trim_start().starts_with('{') {
         return JSON.to_owned();
@@ -41,7 +41,7 @@ pub(super) fn explain(text: &str, at: usize, message: &str) -> String {
     }
 }
 
-/// A name as the settings have it, which needs no quotes.
+/// Whether it is a bare key, which needs no quotes.
 fn is_bare_key(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
 }
@@ -80,7 +80,7 @@ fn value_rule(name: &str, value: &str, message: &str) -> String {
     let rule = if value.is_empty() || begins_with("#") {
         "a value must follow the ="
     } else if begins_with("“”„«»‘’‚") {
-        "typographic quotes do not count: use \" or '"
+        "typographic quotes are not supported: use \" or '"
     } else if value.starts_with("\"\"\"") || value.starts_with("'''") || begins_with("{=") {
         message
     } else if begins_with("\"") {
@@ -99,7 +99,7 @@ fn value_rule(name: &str, value: &str, message: &str) -> String {
     } else if ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)) {
         "true and false are written in small letters"
     } else {
-        // Only names that are public: the line may be a secret in the wrong place.
+        // Only known names are shown: the line may be a secret in the wrong place.
         let is_known = SETTINGS.iter().any(|setting| setting.name.rsplit('.').next() == Some(name));
         let name = if is_known { name } else { "name" };
         return format!("a text value must be in quotes: {name} = \"...\"");
@@ -107,7 +107,7 @@ fn value_rule(name: &str, value: &str, message: &str) -> String {
     rule.to_owned()
 }
 
-/// Where the quote is that ends a value.
+/// The position of the closing quote of a value.
 fn closing_quote(value: &str, quote: char) -> Option<usize> {
     value.char_indices().skip(1).find(|(_, c)| *c == quote).map(|(at, _)| at)
 }
@@ -132,7 +132,7 @@ mod tests {
             ("{\"listen\": \"hunter2\"}\n", JSON),
             ("listen =\n", "a value must follow the ="),
             ("listen = # hunter2\n", "a value must follow the ="),
-            ("listen = “hunter2”\n", "typographic quotes do not count: use \" or '"),
+            ("listen = “hunter2”\n", "typographic quotes are not supported: use \" or '"),
             ("listen = \"hunter2\nlog = 'info'\n", "the value must end with a quote on the same line"),
             ("listen = 'hunter2\nlog = 'info'\n", "the value must end with a quote on the same line"),
             ("database = \"C:\\kassa\\hunter2.db\"\n", BACKSLASH),
@@ -143,7 +143,7 @@ mod tests {
             ("[gateway] login = 'hunter2'\n", "only a # comment may follow the name of a table on its line"),
             ("[gateway]\n[gateway]\n", "there is a table of this name above"),
             ("listen = 'hunter2'\nlisten = 'hunter2'\n", "this name is set above already"),
-            ("proxies = ['10.0.0.1', hunter2]\n", "a list is texts in quotes"),
+            ("proxies = ['10.0.0.1', hunter2]\n", "a list is quoted strings"),
             ("proxies = ['10.0.0.1'\n", "a list "),
             ("proxies = [\n  '10.0.0.1',\n  hunter2:1\n]\n", LIST),
             ("\"http://hunter2\"\n", LINE),

@@ -31,7 +31,7 @@ pub(super) type Parsed<T> = Result<T, AlreadyReported>;
 /// The given values, and the problems found so far.
 pub(super) struct Values {
     given: RawValues,
-    /// The settings file could not be read: what is not given elsewhere may stand in it.
+    /// Whether the settings file could not be read: settings that are missing elsewhere may be in it.
     has_unread_file: bool,
     /// Settings that a place with a problem of its own probably means.
     meant: BTreeSet<&'static str>,
@@ -84,7 +84,8 @@ impl Values {
         }
     }
 
-    /// A misspelt variable would be overlooked. Orchestrators set some of their own for a service of this name.
+    /// Warns of unknown variables, because a misspelt one has no effect. Those that orchestrators set for a
+    /// service of this name are ignored.
     fn warn_of_unknown(&mut self, sources: &Sources) {
         let is_known = |name: &str| name == "KASSA_SERVER_CONFIG" || SETTINGS.iter().any(|one| one.variable == name);
         let is_theirs =
@@ -101,7 +102,7 @@ impl Values {
         }
     }
 
-    /// A setting that has a default, or must be there.
+    /// A setting with a default, or a required one.
     pub(super) fn read<T>(
         &mut self,
         setting: &'static Setting,
@@ -113,7 +114,7 @@ impl Values {
         }
     }
 
-    /// A setting that need not be there.
+    /// An optional setting.
     pub(super) fn optional<T>(
         &mut self,
         setting: &'static Setting,
@@ -126,7 +127,7 @@ impl Values {
         }
     }
 
-    /// The text of a file that a setting names, where it names one.
+    /// The text of the file that a setting names, if it is set.
     pub(super) fn file(&mut self, setting: &'static Setting) -> Parsed<Option<String>> {
         self.optional(setting, |path| {
             text_file::read_text(Path::new(path))
@@ -134,7 +135,7 @@ impl Values {
         })
     }
 
-    /// A secret, by itself or from a file that holds it alone: what stands in the stronger place counts.
+    /// A secret, given directly or in a file of its own: the one from the stronger source counts.
     pub(super) fn secret<T>(
         &mut self,
         itself: &'static Setting,
@@ -156,7 +157,7 @@ impl Values {
         }
         self.optional(in_file, |path| {
             let text = secret_in(Path::new(path))?;
-            // An editor ends a file with a line's end.
+            // Editors end a file with a line break.
             parse(text.trim_end_matches(['\r', '\n'])).map_err(|rule| format!("names a file whose content {rule}"))
         })
     }
@@ -173,15 +174,15 @@ impl Values {
         self.given.contains_key(setting.name)
     }
 
-    /// Notes that a value cannot be used.
+    /// Records that a value cannot be used.
     pub(super) fn wrong(&mut self, setting: &'static Setting, rule: impl Into<String>) -> AlreadyReported {
         let source = self.given(setting).map_or(Source::Default, |given| given.source);
         self.problems.push(SettingProblem::of(setting, &source, rule));
         AlreadyReported
     }
 
-    /// Notes that one is missing, unless that follows from a problem that is noted already: it may stand in a file that could
-    /// not be read, or in a line of another name.
+    /// Records that one is missing, unless that follows from a recorded problem: it may be in a file that could not be read, or
+    /// in a line with a misspelt name.
     pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> AlreadyReported {
         let in_file = format!("{}_file", setting.name);
         let is_meant = self.meant.iter().any(|name| *name == setting.name || *name == in_file);
@@ -199,7 +200,7 @@ impl Values {
         AlreadyReported
     }
 
-    /// Warns of other users who can read a file with a secret.
+    /// Warns if other users can read a file with a secret.
     pub(super) fn warn_of_readers(&mut self, path: &Path) {
         if is_readable_by_all(path) {
             let path = PathBuf::from(path);
@@ -284,7 +285,7 @@ fn unit_ms(unit: &str) -> Option<u64> {
     })
 }
 
-/// A duration within limits, which are written as the setting is.
+/// A duration within limits, which are written like the setting.
 pub(super) fn within(least: &'static str, most: &'static str) -> impl Fn(&str) -> Result<Duration, String> {
     move |text| {
         let time = parse(text)?;

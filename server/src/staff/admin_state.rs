@@ -31,11 +31,11 @@ pub(super) struct AdminState {
     pub(super) settings: HttpSettings,
     /// Whether the public URL is https.
     pub(super) is_secure: bool,
-    /// The address of the first page, with which all others begin: `/staff` under the path of the public address.
+    /// The address of the first page, the prefix of all others: `/staff` under the path of the public address.
     pub(super) home: String,
-    /// The origin that browsers send with our own forms.
+    /// The origin of our own pages, which browsers send with forms.
     origin: String,
-    /// Reconciling reads much: one person does it at a time. So do drawing a day, writing a list into a file, and searching.
+    /// Limits expensive work to one person at a time: reconciliation, charts of a day, CSV lists and searches.
     pub(super) reconciling: Arc<Semaphore>,
     pub(super) drawing: Arc<Semaphore>,
     pub(super) exporting: Arc<Semaphore>,
@@ -45,7 +45,7 @@ pub(super) struct AdminState {
     wrong_key_log: LogLimit,
 }
 
-/// Somebody who is logged in.
+/// A logged-in person.
 #[derive(Clone, Debug)]
 pub(super) struct StaffUser {
     /// The name of the key, which is the person's.
@@ -57,7 +57,7 @@ pub(super) struct StaffUser {
 }
 
 impl StaffUser {
-    /// Whether a form is of this session's.
+    /// Whether a form belongs to this session.
     pub(super) fn owns_form(&self, csrf: &str) -> bool {
         is_same(&self.csrf, csrf)
     }
@@ -87,7 +87,7 @@ impl AdminState {
         }
     }
 
-    /// Whether an address may call once more; else how long it waits.
+    /// Checks the rate limit of an address; the error is the time to wait.
     pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Duration> {
         self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
@@ -100,7 +100,7 @@ impl AdminState {
     pub(super) fn record_wrong_key(&self, from: IpAddr) -> Result<(), Duration> {
         let now = Instant::now();
         if let Some(repeated) = self.wrong_key_log.is_time(now) {
-            tracing::info!(target: "kassa_server", %from, repeated, "a wrong key of the staff's");
+            tracing::info!(target: "kassa_server", %from, repeated, "a wrong staff key");
         }
         self.counted("guesses", self.guesses.wrong(from, now))
     }
@@ -122,7 +122,7 @@ impl AdminState {
         Ok(session.map(user))
     }
 
-    /// Whether a form came from a page of ours, as far as the browser says where it came from.
+    /// Whether a form came from our page, as far as the browser reports its origin.
     pub(super) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
         headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
     }

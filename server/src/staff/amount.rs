@@ -1,21 +1,21 @@
-//! Amounts as gateways, banks and programs for tables write them.
+//! Amounts in the formats of gateways, banks and spreadsheets.
 
 use kassa::Decimal;
 
-/// Longer ones are no money.
+/// The most digits of an amount.
 const MOST_DIGITS: usize = 15;
 const MOST_DECIMALS: usize = 6;
-/// A longer cell is a text, and is not searched for signs and currencies.
+/// The longest cell that is searched for signs and currencies.
 const LONGEST: usize = 64;
 
 /// The content of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Amount {
-    /// Without its sign.
+    /// The value without its sign.
     pub(super) value: Decimal,
-    /// A minus, or brackets as bookkeepers write them.
+    /// Whether it has a minus, or accounting brackets.
     pub(super) is_negative: bool,
-    /// Its three letters, where the cell names it.
+    /// The currency's three letters, if the cell names it.
     pub(super) currency: Option<String>,
 }
 
@@ -27,10 +27,10 @@ pub(super) enum AmountError {
     Ambiguous,
 }
 
-/// Reads `390`, `1 234.50`, `1.234,50`, `1'234.50`, `-390,00`, `(390,00)` or `390,00-`, with a currency before or behind it.
+/// Reads `390`, `1 234.50`, `1.234,50`, `1'234.50`, `-390,00`, `(390,00)` or `390,00-`, with a currency before or after it.
 ///
 /// # Errors
-/// Errors: no amount, and an ambiguous one.
+/// The cell has no amount, or an ambiguous one.
 pub(super) fn read(text: &str) -> Result<Amount, AmountError> {
     let (mut rest, mut signs, mut is_negative) = (text.trim(), 0, false);
     if rest.chars().nth(LONGEST).is_some() {
@@ -68,7 +68,7 @@ fn is_minus(c: char) -> bool {
     matches!(c, '-' | '\u{2010}'..='\u{2014}' | '\u{2212}')
 }
 
-/// The text without the currency behind it or before it, and that currency.
+/// The text without the currency after or before it, and that currency.
 fn without_currency(text: &str) -> Option<(&str, String)> {
     let is_of_number = |c: char| c.is_ascii_digit() || is_minus(c) || matches!(c, '+' | '(' | ')');
     let (start, _) = text.char_indices().find(|(_, c)| is_of_number(*c))?;
@@ -78,14 +78,14 @@ fn without_currency(text: &str) -> Option<(&str, String)> {
     currency(behind).map(|currency| (number, currency)).or_else(|| currency(before).map(|currency| (rest, currency)))
 }
 
-/// The three letters of a currency as people and programs write it.
+/// The three letters of a currency, in any common notation.
 pub(super) fn currency(word: &str) -> Option<String> {
     let word = word.trim();
     let is_code = word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     known_currency(word).map(str::to_owned).or_else(|| is_code.then(|| word.to_ascii_uppercase()))
 }
 
-/// The same of the currencies that are seen here.
+/// The three letters of a currency that is common here.
 pub(super) fn known_currency(word: &str) -> Option<&'static str> {
     // The som's sign is an underlined letter in older programs.
     let word = word.trim().trim_end_matches('.').trim_end().to_lowercase().replace('\u{332}', "");
@@ -99,14 +99,14 @@ pub(super) fn known_currency(word: &str) -> Option<&'static str> {
     })
 }
 
-/// An amount without anything around it.
+/// The number of an amount, without sign and currency.
 fn number(text: &str) -> Result<Decimal, AmountError> {
     let counts = [text.matches('.').count(), text.matches(',').count()];
     let mark = match counts {
         [0, 0] => None,
         [1, 0] => Some('.'),
         [0, 1] => Some(','),
-        // One of several is between thousands.
+        // A separator that occurs several times separates thousands.
         [_, 0] | [0, _] => None,
         _ => text.chars().rfind(|c| matches!(c, '.' | ',')),
     };
@@ -127,7 +127,7 @@ fn number(text: &str) -> Result<Decimal, AmountError> {
     format!("{whole_digits}.{decimals}").parse().map_err(|_| AmountError::Unreadable)
 }
 
-/// The digits of a whole number, which may stand in groups of three with the same sign between all of them.
+/// The digits of a whole number, which may be in groups of three with one separator.
 fn grouped(text: &str) -> Option<String> {
     let plain = |c: char| match c {
         c if c.is_whitespace() => ' ',

@@ -1,5 +1,5 @@
-//! `/staff/checkouts/{checkout}`: what was wanted, where each payment stands, everything that happened, and what a person decides. A
-//! decision is made by that person's name, and leads back to the page.
+//! `/staff/checkouts/{checkout}`: the request, the state of each payment, the history, and the decisions of people. A decision is
+//! made in the person's name, and redirects to the page.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -42,7 +42,7 @@ struct Page {
     reference: String,
     amount: String,
     state: Chip,
-    /// Why a person has to look at it, and what that person does first.
+    /// Why it needs a person, and the first step.
     needs: Vec<(Chip, &'static str)>,
     decides: String,
     may_decide: bool,
@@ -64,18 +64,18 @@ struct PaymentRow {
     method: &'static str,
     state: Chip,
     facts: Vec<(&'static str, String)>,
-    /// The payer's page, where it can be opened.
+    /// The payer's page, if it can be opened.
     page_url: Option<String>,
     is_stuck: bool,
     can_resolve: bool,
-    /// Somebody may decide, and the person who looks may not.
+    /// Whether there is a decision that this person may not make.
     is_for_others: bool,
-    /// Its money is too much: another payment paid the checkout.
+    /// Whether it is a surplus charge: another payment paid the checkout.
     is_surplus: bool,
-    /// A person has to decide, and not only may.
+    /// Whether a person must decide, and not only may.
     is_for_a_person: bool,
     is_charged: bool,
-    /// What was expected beside what the gateway reported, where both cannot be right.
+    /// The expected and the reported values, if they contradict each other.
     comparison: Vec<Comparison>,
     claims: Vec<ClaimRow>,
     exchanges: Vec<ExchangeRow>,
@@ -93,12 +93,12 @@ struct ClaimRow {
 /// One exchange with the gateway.
 struct ExchangeRow {
     at: String,
-    /// Of several in a row, how many there were, and the last one.
+    /// For several equal ones in a row, their number and the last one.
     until: Option<(String, String)>,
     kind: &'static str,
     claim: Option<String>,
     outcome: String,
-    /// The HTTP status, the code, and the gateway's words.
+    /// The HTTP status, the code, and the gateway's message.
     said: String,
     response: Option<String>,
 }
@@ -107,7 +107,7 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage>
     shown(&context, StatusCode::OK, None).await
 }
 
-/// The page, with what was wrong where something was.
+/// The page, with the error of a form if there was one.
 pub(super) async fn shown(
     context: &RequestContext,
     status: StatusCode,
@@ -173,7 +173,7 @@ fn done(what: &str, t: &Texts) -> Option<&'static str> {
 
 fn payment_rows(history: &History, may_decide: bool, t: &Texts) -> Vec<PaymentRow> {
     let view = &history.listed.view;
-    // The gateway may tell the address of its own callbacks, which holds a secret.
+    // The gateway may echo its callback address, which contains a secret.
     let secret = view.checkout.callback_secret.expose();
     let none = Vec::new();
     let rows = view.payments.iter().enumerate().map(|(at, payment)| {
@@ -188,7 +188,7 @@ fn payment_rows(history: &History, may_decide: bool, t: &Texts) -> Vec<PaymentRo
     rows.collect()
 }
 
-/// The exchanges, with those in a row as one that differ in nothing but the text of the response: the last response counts.
+/// The exchanges. Consecutive ones that differ only in the text of the response are merged, with the last response.
 fn alike(exchanges: &[StoredExchange]) -> Vec<StoredExchange> {
     let mut all: Vec<StoredExchange> = Vec::new();
     for one in exchanges {
@@ -327,7 +327,7 @@ pub(super) async fn refund(context: RequestContext) -> Result<Response, ErrorPag
 
 pub(super) async fn resolve(context: RequestContext) -> Result<Response, ErrorPage> {
     let (id, payment) = (context.checkout()?, context.payment()?);
-    // Of this checkout: what is decided is what stands on the page.
+    // The payment must belong to this checkout, so that the decision is about the page's payment.
     if context.admin.server.checkout(&id).await?.payment(&payment).is_none() {
         return Err(ErrorPage::not_found());
     }
@@ -345,12 +345,12 @@ pub(super) async fn resolve(context: RequestContext) -> Result<Response, ErrorPa
     }
 }
 
-/// Of the checkout as the person saw it; none is that of a page that nobody saw.
+/// The version of the checkout that the person saw; a missing one matches no version.
 fn seen_version(context: &RequestContext) -> i64 {
     context.form.get("version").parse().unwrap_or(-1)
 }
 
-/// Back to the page; with what was wrong, where something was.
+/// Redirects to the page, or shows it with the error.
 async fn finish(context: &RequestContext, result: Result<(), ServerError>, done: &str) -> Result<Response, ErrorPage> {
     let id = context.checkout()?;
     match result.map_err(ErrorPage::from) {

@@ -1,4 +1,4 @@
-//! `/staff`: what needs a person, and the list of checkouts, the newest first: filtered, in pages, in sums, and as CSV.
+//! `/staff`: checkouts that need a person, and the list of checkouts, the newest first, with filters, pages, totals and CSV.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -26,25 +26,25 @@ use crate::{
     values::{CheckoutState, Method},
 };
 
-/// Those that need a person, on top of the first page.
+/// The most checkouts that need a person at the top of the first page.
 const ON_TOP: u32 = 10;
-/// Checkouts that are read at a time for a file, and the most that one has.
+/// The number of checkouts read at a time for a file, and the most in a file.
 const PIECE: u32 = 500;
 const MOST_IN_FILE: usize = 50_000;
-/// The most times that a search for a file goes on where it stopped at its limit.
+/// The most times that a search for a file continues after its limit.
 const MOST_STOPS: u32 = 20;
 
 #[derive(Template)]
 #[template(path = "staff/checkouts.html")]
 struct Page {
     frame: Frame,
-    /// That the gateway called back about payments that this database does not have, in a sentence.
+    /// A sentence about callbacks for payments that this database does not have, if any.
     unknown: Option<String>,
-    /// What there is, and what to do about it.
+    /// The kinds of checkouts that need a person, with the first step.
     needs: Vec<NeedRow>,
     decides: String,
     may_decide: bool,
-    /// Those that need a person, where nothing was looked for.
+    /// The checkouts that need a person, if there is no search.
     urgent: Vec<Row>,
     is_more_urgent: bool,
     search: Search,
@@ -52,14 +52,14 @@ struct Page {
     methods: Vec<(&'static str, &'static str, bool)>,
     rows: Vec<Row>,
     totals: Option<Totals>,
-    /// The number is one's whole number; the link to all that have it as a part.
+    /// If the text is a complete number: the link to all checkouts that contain it.
     parts: Option<String>,
     searched_to: Option<String>,
-    /// Not all that need a person are in the list and its totals.
+    /// A sentence if the list and its totals lack some that need a person.
     capped: Option<String>,
     is_backwards: bool,
     download: String,
-    /// Nothing on the first page.
+    /// The link to the newest; `None` on the first page.
     newest: Option<String>,
     newer: Option<String>,
     older: Option<String>,
@@ -79,16 +79,16 @@ pub(super) struct Row {
     pub(super) description: String,
     pub(super) amount: String,
     pub(super) state: Chip,
-    /// The last payment: how, and where it stands.
+    /// The last payment: its method and state.
     pub(super) payment: Option<(&'static str, Chip)>,
     pub(super) needs: Vec<Chip>,
 }
 
-/// What the filter finds, in all.
+/// The totals of a filter.
 struct Totals {
     sentence: String,
     ways: Vec<(&'static str, u64, String)>,
-    /// Only a part of it was counted.
+    /// A sentence if only a part was counted.
     partly: Option<String>,
 }
 
@@ -149,7 +149,7 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     Ok(page(status, &template))
 }
 
-/// The list that is shown, with all its pages.
+/// Downloads the current list, with all its pages.
 pub(super) async fn download(context: RequestContext) -> Result<Response, ErrorPage> {
     run_exclusive(&context.admin.exporting.clone(), downloading(context)).await
 }
@@ -188,7 +188,7 @@ async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
     Ok(csv_file(text, &format!("checkouts-{today}.csv")))
 }
 
-/// That not all that need a person are looked at, in a sentence.
+/// A sentence if not all that need a person were examined.
 pub(super) fn capped(counts: &[(Need, u64)], t: &Texts) -> Option<String> {
     let is_capped = counts.iter().any(|(_, count)| *count >= MOST_OF_A_NEED);
     is_capped.then(|| fill(t.needs_capped, &[&MOST_OF_A_NEED]))

@@ -1,4 +1,4 @@
-//! Which column of a statement is which: as a person said, else by the names that exports give them.
+//! The columns of a statement: as mapped by a person, else by the names that exports use.
 
 use csv::StringRecord;
 
@@ -9,10 +9,10 @@ use super::{
 };
 use crate::values::card_number::is_unseen;
 
-/// More columns no table has.
+/// The most columns of a table.
 pub(super) const MOST_COLUMNS: usize = 1000;
 
-/// Known names, the best one first, as [`plain`] writes them. A bare `номер` is left out: it may count the lines.
+/// Known names, the best one first, in the form of [`plain`]. A bare `номер` is left out: it may count the lines.
 const ORDER_NUMBER: [&str; 19] = [
     "order number",
     "ordernumber",
@@ -92,7 +92,7 @@ const DATE: [&str; 17] = [
     "төлөм күнү",
     "төлөмдүн күнү",
 ];
-/// What the bank keeps of a payment.
+/// The bank's fee of a payment.
 const FEE: [&str; 17] = [
     "fee",
     "fees",
@@ -152,7 +152,7 @@ const CURRENCY: [&str; 8] = [
     "валютанын коду",
 ];
 
-/// Where the columns are.
+/// The places of the columns.
 pub(super) struct Columns {
     pub(super) order_number: Option<usize>,
     pub(super) gateway_number: Option<usize>,
@@ -170,7 +170,7 @@ pub(super) struct Columns {
 /// The names of a column.
 struct Heading {
     name: String,
-    /// Without the currency behind it.
+    /// The name without its currency.
     base: String,
     currency: Option<&'static str>,
 }
@@ -208,8 +208,7 @@ impl Columns {
         let gateway_number = find(&mapping.gateway_number, &GATEWAY_NUMBER);
         let amount = find(&mapping.amount, &AMOUNT);
         let status = find(&mapping.status, &STATUS);
-        // An export may have several dates, and several fees: of those that nobody chose, none says of which day a line is, or what
-        // the bank keeps.
+        // An export may have several dates and fees: if nobody chose one, none of them is used as the day or the fee of a line.
         let mut find_only = |given: &str, known: &[&str]| match places(&headings, given, known)[..] {
             [_, _, ..] if given.is_empty() => None,
             _ => find(given, known),
@@ -225,7 +224,7 @@ impl Columns {
             problems.push(t.st_which_amount.to_owned());
         }
         let Some(amount) = amount.filter(|_| problems.is_empty()) else { return Err(problems) };
-        // Where a bank tells the currency of the payment and of the account, the payment's stands behind its amount.
+        // If a bank has the currency of the payment and of the account, the payment's follows its amount.
         let currencies = places(&headings, "", &CURRENCY);
         let behind = currencies.iter().find(|column| **column > amount);
         Ok(Self {
@@ -274,16 +273,15 @@ fn places(headings: &[Heading], given: &str, known: &[&str]) -> Vec<usize> {
         .unwrap_or_default()
 }
 
-/// A name for comparing: in small letters, with single spaces for all that is written in their place, and without signs
-/// around it.
+/// A name for comparing: in lower case, with single spaces for any separators, and without surrounding signs.
 pub(super) fn plain(name: &str) -> String {
     let name = clean(name).to_lowercase().replace('ё', "е").replace(['_', '-'], " ");
     let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
     words.trim_matches([':', '.', '*', '"', '«', '»', ' ']).to_owned()
 }
 
-/// A cell's text: without spaces and unseen signs around it, and out of what keeps programs for tables from changing it,
-/// `="order-1"` or `'order-1`.
+/// A cell's text: without surrounding spaces and invisible characters, and without the quoting that keeps spreadsheets from
+/// changing it, `="order-1"` or `'order-1`.
 pub(super) fn clean(cell: &str) -> String {
     let seen: String = cell.chars().filter(|c| !is_unseen(*c)).collect();
     let text = seen.trim();

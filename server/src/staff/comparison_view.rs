@@ -13,25 +13,25 @@ use super::{
 };
 use crate::{checkouts::new_checkout::CURRENCY, storage::staff::Charge, values::card_number::without_card_numbers};
 
-/// So many of each difference are shown.
+/// The most differences of each kind that are shown.
 pub(super) const MOST_SHOWN: usize = 500;
-/// So many places of lines are named in one sentence.
+/// The most lines that one sentence names.
 const MOST_PLACES: usize = 50;
 
 /// The result of a comparison.
 pub(super) struct ComparisonView {
     pub(super) lines: usize,
-    /// Which lines were skipped, in a sentence; nothing if there are none.
+    /// A sentence about the skipped lines, if any.
     pub(super) skipped: Option<String>,
-    /// The same of those that are of other days.
+    /// A sentence about the lines of other days, if any.
     pub(super) of_other_days: Option<String>,
-    /// The same of those without a payment.
+    /// A sentence about the lines without a payment, if any.
     pub(super) aside: Option<String>,
-    /// What the statement and this server say was charged, by currency.
+    /// The charged sums by the statement and by this server, by currency.
     pub(super) sums: Vec<SumView>,
-    /// Whether the statement says what the bank keeps.
+    /// Whether the statement has the bank's fees.
     pub(super) has_fees: bool,
-    /// Its fees cannot be added up.
+    /// Whether its fees cannot be added up.
     pub(super) has_unreadable_fees: bool,
     pub(super) other_lines: Vec<OtherLine>,
     pub(super) refunds: Vec<Refund>,
@@ -40,7 +40,7 @@ pub(super) struct ComparisonView {
     pub(super) repeated: Vec<MatchedPair>,
     pub(super) only_in_statement: Vec<LineView>,
     pub(super) only_on_server: Vec<ChargeView>,
-    /// Some of them are not shown.
+    /// Whether some of them are not shown.
     pub(super) is_cut: bool,
     pub(super) counts: [usize; 5],
 }
@@ -53,7 +53,7 @@ pub(super) struct SumView {
     pub(super) kassa_count: usize,
     pub(super) difference: String,
     pub(super) differs: bool,
-    /// What the bank keeps by the statement, and what is left of its sum.
+    /// The bank's fees by the statement, and the rest of its sum.
     pub(super) fees: String,
     pub(super) after_fees: String,
 }
@@ -63,9 +63,9 @@ pub(super) struct MatchedPair {
     pub(super) entry: LineView,
 }
 
-/// A line of the statement that says that money went back.
+/// A line of the statement with a refund.
 pub(super) struct Refund {
-    /// The payment, if it was charged in this time.
+    /// The payment, if it was charged in this period.
     pub(super) charge: Option<ChargeView>,
     pub(super) entry: LineView,
 }
@@ -166,7 +166,7 @@ impl ChargeView {
 }
 
 impl LineView {
-    /// Somebody may paste what has card numbers in it: those come back as stars. The line's number tells which it is.
+    /// A pasted statement may contain card numbers: those become stars. The line's number identifies it.
     fn of(line: &StatementLine, t: &Texts) -> Self {
         let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
         let amount = labels::money(line.amount, line.currency.as_deref().unwrap_or_default(), t).trim_end().to_owned();
@@ -174,12 +174,12 @@ impl LineView {
     }
 }
 
-/// What each side says was charged: of the statement, all lines of the days that are looked at but refunds, as they are no charges of
-/// this server's either. A line that names no currency is of its payment's, or in som.
+/// The charged sums of each side. Of the statement, all lines of the compared days except refunds, which are not charges of this
+/// server either. A line without a currency has its payment's, or som.
 fn sums<'a>(comparison: &Comparison<'a>, t: &Texts) -> Vec<SumView> {
     type Side = (usize, Option<Decimal>);
     const NOTHING: Side = (0, Some(Decimal::ZERO));
-    // Of the statement, of this server, and the fees of the statement.
+    // The sums of the statement and of this server, and the statement's fees.
     let mut all: BTreeMap<&str, [Side; 3]> = BTreeMap::new();
     let mut add = |side: usize, currency, amount: Decimal| {
         if let Some((count, sum)) = all.entry(currency).or_insert([NOTHING; 3]).get_mut(side) {
@@ -223,7 +223,7 @@ fn sums<'a>(comparison: &Comparison<'a>, t: &Texts) -> Vec<SumView> {
     all.into_iter().map(view).collect()
 }
 
-/// Where lines stand in the statement.
+/// The places of lines in the statement.
 fn places(lines: &[&StatementLine], t: &Texts) -> String {
     let places = lines.iter().take(MOST_PLACES).map(|line| line.at.to_string()).collect::<Vec<_>>().join(", ");
     let places = if lines.len() > MOST_PLACES { fill(t.and_more, &[&places]) } else { places };

@@ -1,4 +1,4 @@
-//! A request for a page of the staff's: what a handler gets of it, and work of which one at a time is enough.
+//! The context of a request for a staff page, and exclusive work.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -24,16 +24,16 @@ use crate::{
     values::{CheckoutId, PaymentId},
 };
 
-/// A request that was let through. The router admits it and reads its form; handlers extract it.
+/// An admitted request. The router admits it and reads its form; handlers extract it.
 #[derive(Clone)]
 pub(super) struct RequestContext {
     pub(super) admin: Arc<AdminState>,
     pub(super) view: View,
     pub(super) from: IpAddr,
-    /// Nobody only where anybody may come.
+    /// `None` only on public routes.
     pub(super) user: Option<StaffUser>,
     pub(super) headers: HeaderMap,
-    /// The checkout and the payment that the path names, where it names some that can be.
+    /// The checkout and the payment in the path, if it has valid ones.
     pub(super) checkout: Option<CheckoutId>,
     pub(super) payment: Option<PaymentId>,
     pub(super) query: FormFields,
@@ -62,7 +62,7 @@ impl RequestContext {
         self.user.as_ref().map_or_else(|| DecidedBy::new(""), by)
     }
 
-    /// Whether the person may do what changes something.
+    /// Whether the person may make changes.
     pub(super) fn may_decide(&self) -> bool {
         self.user.as_ref().is_some_and(|user| user.may >= Permission::Decide)
     }
@@ -88,8 +88,8 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
 
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Does it, unless somebody else's is being done. It goes on where its caller gives up: whoever calls and hangs up again and
-/// again has one at work all the same.
+/// Does the work, unless someone else's is in progress. It continues if its caller gives up, so that repeated calls that hang up
+/// still cause only one at a time.
 pub(super) async fn run_exclusive(
     places: &Arc<Semaphore>,
     work: impl Future<Output = Result<Response, ErrorPage>> + Send + 'static,
@@ -98,7 +98,7 @@ pub(super) async fn run_exclusive(
     run_holding(place, work).await
 }
 
-/// Does it after those that came before, which is waited for a few seconds.
+/// Does the work after earlier work, with a wait of a few seconds.
 pub(super) async fn run_in_turn<T: Send + 'static>(
     places: &Arc<Semaphore>,
     work: impl Future<Output = Result<T, ErrorPage>> + Send + 'static,

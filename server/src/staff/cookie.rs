@@ -1,14 +1,14 @@
-//! Cookies: the session's, from which scripts and other sites get nothing; the language.
+//! Cookies: the session's, which scripts and other sites cannot read, and the language's.
 
 use axum::http::{HeaderMap, HeaderValue};
 use kassa::Language;
 use kassa_pages::{Cookie, read_cookie};
 
-/// Where the pages are on a host that is the server's alone.
+/// The path of the pages on a host of their own.
 const OWN_HOST: &str = "/staff";
 
-/// With `__Host-` a browser takes it over TLS alone, for this host alone, and for every path of it. Where the server is under a path,
-/// others may share the host: the cookie is for the path of these pages alone, which `__Host-` does not allow.
+/// With `__Host-`, browsers accept it only over TLS, only for this host, and for all its paths. If the server is under a path,
+/// others may share the host: then the cookie is only for the path of these pages, which `__Host-` does not allow.
 fn name(is_secure: bool, home: &str) -> &'static str {
     match (is_secure, home == OWN_HOST) {
         (true, true) => "__Host-kassa_staff",
@@ -37,12 +37,12 @@ pub(super) fn language(headers: &HeaderMap) -> Option<&str> {
     read_cookie(headers, LANGUAGE)
 }
 
-/// The header that sets it for as long as the browser runs; an empty token takes it away.
+/// The header that sets it until the browser closes; an empty token removes it.
 pub(super) fn set(token: &str, is_secure: bool, home: &str) -> HeaderValue {
     Cookie::new(name(is_secure, home), token).at(path(home)).secure(is_secure).header()
 }
 
-/// The header that has the browser remember a language.
+/// The header that stores a language in the browser.
 pub(super) fn remember_language(language: Language, is_secure: bool, home: &str) -> HeaderValue {
     Cookie::new(LANGUAGE, &language.to_string()).at(path(home)).secure(is_secure).for_seconds(LONG).header()
 }

@@ -1,4 +1,4 @@
-//! `/staff/day`: how a day went, hour by hour, beside the day before.
+//! `/staff/day`: the payments of a day, hour by hour, next to the day before.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::{
     values::{Method, Millis, PaymentState},
 };
 
-/// Most events that a chart reads.
+/// The most events that a chart reads.
 const MOST: u32 = 200_000;
 const HOUR: Millis = 3600 * 1000;
 const DAY: Millis = 24 * HOUR;
@@ -32,11 +32,11 @@ const ENDS: [PaymentState; 4] =
 #[template(path = "staff/day.html")]
 struct Page {
     frame: Frame,
-    /// As addresses have it, and as people read it.
+    /// In the form of addresses.
     day: String,
     shown_day: String,
     day_before: (String, String),
-    /// Nothing where it has not begun.
+    /// `None` if it has not begun.
     day_after: Option<(String, String)>,
     is_today: bool,
     download: String,
@@ -70,15 +70,15 @@ struct MethodRow {
 struct HourRow {
     hour: String,
     sum: String,
-    /// As many as there are ends.
+    /// One count for each end.
     ends: Vec<u64>,
 }
 
-/// Counts and sums of what is alike.
+/// Counts and sums of equal kinds.
 #[derive(Default)]
 struct Sums {
     count: u64,
-    /// By currency: other ones are never added up.
+    /// By currency: different currencies are never added up.
     sums: BTreeMap<String, Option<Decimal>>,
 }
 
@@ -102,7 +102,7 @@ impl Sums {
     }
 }
 
-/// It may read 200,000 events.
+/// Shows the page. It may read 200,000 events.
 pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
     let places = context.admin.drawing.clone();
     run_exclusive(&places, showing(context)).await
@@ -165,7 +165,7 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
     }
 }
 
-/// A day as addresses have it, and as people read it.
+/// A day in the form of addresses, and for people.
 fn both(at: Millis, t: &Texts) -> (String, String) {
     (labels::day(at), labels::shown_day(at, t))
 }
@@ -175,7 +175,7 @@ fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>, t: &Texts) -> St
     chart::bars(&about, hours.to_vec(), values)
 }
 
-/// `beside` is the text in which the day before stands.
+/// `beside` is the text for the day before.
 fn figure(state: PaymentState, [this, before]: [&[&EndCount]; 2], beside: &str, t: &Texts) -> Figure {
     let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
     let (this, before) = (sums(this), sums(before));
@@ -206,7 +206,7 @@ fn method_row(method: Method, this: &[&EndCount], before: &[&EndCount], t: &Text
     }
 }
 
-/// Nothing of an hour in which no payment ended: the chart shows that already.
+/// `None` for an hour in which no payment ended: the chart shows that already.
 fn hour_row(hour: Millis, label: String, this: &[&EndCount], t: &Texts) -> Option<HourRow> {
     let of =
         |state: PaymentState| Sums::of(this.iter().copied().filter(move |one| one.hour == hour && one.state == state));

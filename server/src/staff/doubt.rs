@@ -1,4 +1,4 @@
-//! A report of the gateway's that cannot be believed: what was expected beside what was reported.
+//! An untrusted report of the gateway: the expected and the reported values.
 
 use kassa::Decimal;
 
@@ -9,14 +9,14 @@ use crate::{checkouts::Checkout, payments::Payment, storage::staff::StoredExchan
 pub(super) struct Comparison {
     pub(super) name: &'static str,
     pub(super) expected: String,
-    /// Nothing if the gateway did not report it.
+    /// `None` if the gateway did not report it.
     pub(super) reported: Option<String>,
-    /// It is what does not match.
+    /// Whether it does not match.
     pub(super) differs: bool,
 }
 
-/// Of a payment in doubt, by its last report that cannot be believed: of its own number, or else of a number that callbacks claimed.
-/// A report that an older program kept has no values.
+/// The comparison for a payment in doubt, by its last untrusted report: for its own number, else for a number that callbacks
+/// claimed. A report stored by an older program has no values.
 pub(super) fn comparison(
     checkout: &Checkout,
     payment: &Payment,
@@ -33,7 +33,7 @@ pub(super) fn comparison(
     let own = reports().find(|stored| stored.exchange.claim.is_none());
     let Some(last) = own.or_else(|| reports().next()) else { return Vec::new() };
     let exchange = &last.exchange;
-    // The fields that differ stand behind the word.
+    // The fields that differ follow the word.
     let fields = exchange.verdict().strip_prefix("mismatch: ").unwrap_or_default();
     let differs = |name: &str| fields.split(", ").any(|field| field == name);
     let currency = exchange.reported("currency").unwrap_or(&checkout.currency);

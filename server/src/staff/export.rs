@@ -1,4 +1,4 @@
-//! Lists as CSV, for programs for tables: charged payments, and checkouts.
+//! Lists as CSV for spreadsheets: charged payments, and checkouts.
 
 use kassa::{Decimal, Language};
 
@@ -8,8 +8,8 @@ use crate::{
     storage::staff::{Charge, ListedCheckout},
 };
 
-/// A file, as the reader's program for tables opens it by itself: Excel takes a file for UTF-8 by its mark alone, and where amounts
-/// have a comma, its cells are separated by semicolons.
+/// A file that the reader's spreadsheet opens without questions: Excel recognizes UTF-8 only by its mark, and expects semicolons
+/// between cells if amounts have a comma.
 pub(super) struct CsvFile {
     writer: csv::Writer<Vec<u8>>,
     t: &'static Texts,
@@ -84,7 +84,7 @@ pub(super) fn charges(charges: &[Charge], t: &'static Texts) -> Result<Vec<u8>, 
     file.finish()
 }
 
-/// A list of checkouts, which is written page by page.
+/// Begins a list of checkouts, which is written page by page.
 pub(super) fn checkouts(t: &'static Texts) -> Result<CsvFile, csv::Error> {
     CsvFile::begun(
         t,
@@ -135,8 +135,8 @@ impl CsvFile {
     }
 }
 
-/// A program for tables must not take somebody's text for a formula (CSV injection): not where the text begins, nor behind what
-/// such a program takes for the end of a cell (in some countries a semicolon).
+/// A spreadsheet must not read a text as a formula (CSV injection): neither at the start of the text, nor after a character that
+/// it reads as the end of a cell (in some countries a semicolon).
 fn cell(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut begins = true;

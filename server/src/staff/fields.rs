@@ -1,4 +1,4 @@
-//! The fields of a form, or of a query: each by its name, once.
+//! The fields of a form, or of a query: each by its name.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use url::form_urlencoded;
 
 use crate::values::card_number::looks_like_card_number;
 
-/// No form and no query of ours has more: of a body of ten million fields the rest is not looked at.
+/// The most fields of a form or query: any further ones are ignored.
 const MOST: usize = 16;
 
 /// The fields of a submitted form.
@@ -22,8 +22,8 @@ impl FormFields {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
     }
 
-    /// The same of a form that carries files (multipart). A file is text: UTF-8, or else what a program for tables writes here,
-    /// UTF-16 with its mark or Windows-1251.
+    /// Parses a form with files (multipart). A file is text in UTF-8, or in an encoding of local spreadsheets: UTF-16
+    /// with its mark, or Windows-1251.
     pub(super) async fn parse_parts(bytes: Bytes, boundary: &str) -> Result<Self, multer::Error> {
         let once = stream::once(std::future::ready(Ok::<_, Infallible>(bytes)));
         let mut parts = Multipart::new(once, boundary);
@@ -38,22 +38,22 @@ impl FormFields {
         Ok(Self(fields))
     }
 
-    /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.
+    /// A field's text, without spaces around it; empty if there is none. Of several with one name the first counts.
     pub(super) fn get(&self, name: &str) -> &str {
         self.whole(name).trim()
     }
 
-    /// The same with what is around it: in a table, an empty first cell or line counts.
+    /// A field's text with surrounding spaces: in a table, an empty first cell or line counts.
     pub(super) fn whole(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str()).unwrap_or_default()
     }
 
-    /// The same for what a page shows again: nothing that looks like a card number comes back.
+    /// A field's text to show again on a page, without anything that looks like a card number.
     pub(super) fn shown(&self, name: &str) -> &str {
         Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
     }
 
-    /// All but some of them as a query, for a link; nothing that looks like a card number comes back.
+    /// The fields except some as a query, for a link, without anything that looks like a card number.
     pub(super) fn shown_again(&self, without: &[&str]) -> String {
         let is_shown = |(name, value): &&(String, String)| {
             !without.contains(&name.as_str())

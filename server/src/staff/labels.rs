@@ -1,5 +1,5 @@
-//! Labels of states, events and methods in the reader's language, with one line that explains each; and moments, days and money as
-//! texts, by Bishkek's clock.
+//! Labels of states, events and methods in the reader's language, with one line that explains each; and times, days and amounts
+//! as text, in Bishkek's time zone.
 
 use kassa::{Decimal, Language};
 use time::{Date, OffsetDateTime, format_description::FormatItem, macros::format_description};
@@ -13,11 +13,11 @@ use crate::{
     values::{CheckoutState, ClaimState, Method, Millis, PaymentState},
 };
 
-/// A word in a coloured field, with what it means.
+/// A label in a coloured field, with its explanation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chip {
     pub(super) word: &'static str,
-    /// good, bad, wait or calm: of the stylesheet.
+    /// The class in the stylesheet: good, bad, wait or calm.
     pub(super) tone: &'static str,
     pub(super) meaning: &'static str,
 }
@@ -63,7 +63,7 @@ pub(super) fn need(need: Need, t: &Texts) -> Chip {
     }
 }
 
-/// What a person does first about it.
+/// The first step of the person.
 pub(super) fn first_step(need: Need, t: &Texts) -> &'static str {
     match need {
         Need::Unknown => t.do_unknown,
@@ -108,8 +108,8 @@ pub(super) fn exchange_kind(kind: ExchangeKind, t: &Texts) -> &'static str {
     }
 }
 
-/// The label of an exchange's outcome: a verdict, an error of the core's, or how much of a callback was read. Behind a colon stand
-/// the fields that differ, or what is missing, in the core's English: other languages show the fields alone, by their own words.
+/// The label of an exchange's outcome: a verdict, an error of the core, or the readability of a callback. After a colon come the
+/// fields that differ, or are missing, in the core's English: other languages show only the fields, translated.
 pub(super) fn outcome(outcome: &str, t: &Texts) -> String {
     let (word, rest) = outcome.split_once(": ").map_or((outcome, None), |(word, rest)| (word, Some(rest)));
     let label = match word {
@@ -139,7 +139,7 @@ pub(super) fn outcome(outcome: &str, t: &Texts) -> String {
     rest.map_or_else(|| label.to_owned(), |rest| format!("{label}: {rest}"))
 }
 
-/// Names of fields in the words of the page's tables; nothing if the text is something else.
+/// Names of fields, translated; `None` if the text is something else.
 fn fields(names: &str, t: &Texts) -> Option<String> {
     let word = |name| match name {
         "amount" => Some(t.amount.to_lowercase()),
@@ -178,7 +178,7 @@ pub(super) fn event(kind: EventKind, t: &Texts) -> &'static str {
 
 /// Bishkek is six hours ahead of UTC, all year.
 const BISHKEK: Millis = 6 * 3600 * 1000;
-/// As addresses, forms and files have it.
+/// The format of a day in addresses, forms and files.
 const DAY: &[FormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const FILE_MOMENT: &[FormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
 const ENGLISH_DAY: &[FormatItem<'_>] = format_description!("[day padding:none] [month repr:short] [year]");
@@ -187,33 +187,33 @@ const ENGLISH: &[FormatItem<'_>] =
 const OTHER_DAY: &[FormatItem<'_>] = format_description!("[day].[month].[year]");
 const OTHERS: &[FormatItem<'_>] = format_description!("[day].[month].[year] [hour]:[minute]:[second]");
 
-/// By Bishkek's clock.
+/// Formats a time in Bishkek's time zone.
 fn formatted(at: Millis, format: &[FormatItem<'_>]) -> String {
     let moment = OffsetDateTime::from_unix_timestamp(at.saturating_add(BISHKEK).div_euclid(1000)).ok();
     moment.and_then(|moment| moment.format(format).ok()).unwrap_or_else(|| at.to_string())
 }
 
-/// A moment, for people: `23.11.2026 16:30:05`.
+/// A time, for people: `23.11.2026 16:30:05`.
 pub(super) fn moment(at: Millis, t: &Texts) -> String {
     formatted(at, if t.language == Language::English { ENGLISH } else { OTHERS })
 }
 
-/// A moment, for a program for tables: `2026-11-23 16:30:05`.
+/// A time, for a spreadsheet: `2026-11-23 16:30:05`.
 pub(super) fn file_moment(at: Millis) -> String {
     formatted(at, FILE_MOMENT)
 }
 
-/// The day that a moment is of: `2026-11-23`.
+/// The day of a time: `2026-11-23`.
 pub(super) fn day(at: Millis) -> String {
     formatted(at, DAY)
 }
 
-/// The same for people: `23.11.2026`.
+/// The day of a time, for people: `23.11.2026`.
 pub(super) fn shown_day(at: Millis, t: &Texts) -> String {
     formatted(at, if t.language == Language::English { ENGLISH_DAY } else { OTHER_DAY })
 }
 
-/// A day that somebody wrote.
+/// Parses a day.
 pub(super) fn date(day: &str) -> Option<Date> {
     Date::parse(day, DAY).ok()
 }

@@ -23,7 +23,7 @@ struct Login<'a> {
     problem: Option<&'a str>,
 }
 
-/// The page to log in on, in the place of what needs it.
+/// The login page, shown in place of a page that needs it.
 pub(super) fn login_page(view: &View, status: StatusCode, problem: Option<&str>) -> Response {
     page(status, &Login { frame: Frame::of(&view.of_login(), None, None), problem })
 }

@@ -1,5 +1,5 @@
-//! The column mapping of a gateway's export: the names of its columns, their separator, and the words for taken money. The last one that
-//! a statement was read by is stored, for all of the merchant's staff.
+//! The column mapping of a gateway's export: the names of its columns, their separator, and the words for taken money. The last
+//! used one is stored, for all staff of the merchant.
 
 use super::fields::{FormFields, query};
 
@@ -81,7 +81,7 @@ const REFUND_STEMS: [&str; 14] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) separator: Option<char>,
-    /// Amounts are in hundredths of the currency's unit.
+    /// Whether amounts are in hundredths of the currency's unit.
     pub(super) is_hundredths: bool,
     pub(super) order_number: String,
     pub(super) gateway_number: String,
@@ -96,7 +96,7 @@ pub(super) struct Mapping {
 pub(super) const SEPARATORS: [(&str, char); 4] = [("comma", ','), ("semicolon", ';'), ("tab", '\t'), ("bar", '|')];
 
 impl Mapping {
-    /// Out of a form, or of what is stored. Nothing that looks like a card number is a column's name.
+    /// Reads a form, or a stored mapping. Nothing that looks like a card number is accepted as a column's name.
     pub(super) fn read(fields: &FormFields) -> Self {
         let name = |name: &str| cut(fields.shown(name), LONGEST_NAME);
         let separator = fields.get("separator");
@@ -113,7 +113,7 @@ impl Mapping {
         }
     }
 
-    /// As it is stored.
+    /// The form in which it is stored.
     pub(super) fn stored(&self) -> String {
         query(&[
             ("separator", self.separator_word()),

@@ -1,4 +1,4 @@
-//! Reconciliation: what the gateway's statement says, held against what is kept here. Pure.
+//! Reconciliation: compares the gateway's statement with the stored charges. Pure functions.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -10,23 +10,23 @@ use crate::storage::staff::Charge;
 /// The result of a comparison. It contains all lines and all charges, each once.
 #[derive(Debug, Default)]
 pub(super) struct Comparison<'a> {
-    /// Both say the same.
+    /// Charges that match a line.
     pub(super) matched: Vec<(&'a Charge, &'a StatementLine)>,
-    /// Both know it, with other amounts.
+    /// Charges with a line of another amount.
     pub(super) differing: Vec<(&'a Charge, &'a StatementLine)>,
-    /// Payments that another line of the statement already had.
+    /// Duplicate lines of a charge.
     pub(super) repeated: Vec<(&'a Charge, &'a StatementLine)>,
-    /// The statement alone.
+    /// Lines without a charge.
     pub(super) only_in_statement: Vec<&'a StatementLine>,
-    /// The same of days that are not looked at.
+    /// Lines of days that are not compared.
     pub(super) of_other_days: Vec<&'a StatementLine>,
-    /// Money that went back, with the payment that it is of if that was charged in this time.
+    /// Refunds, with their payment if it was charged in this period.
     pub(super) refunds: Vec<(Option<&'a Charge>, &'a StatementLine)>,
-    /// This server alone.
+    /// Charges without a line.
     pub(super) only_on_server: Vec<&'a Charge>,
 }
 
-/// `days` are those that are looked at, the last one not included.
+/// Compares charges and statement. `days` are the compared ones, the last one not included.
 pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days: &Range<Date>) -> Comparison<'a> {
     let by_number = by_number(charges);
     let mut is_found = vec![false; charges.len()];
@@ -60,13 +60,13 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
     comparison
 }
 
-/// A line that names no currency is of the payment's.
+/// A line without a currency has the payment's.
 fn is_same_money(charge: &Charge, line: &StatementLine) -> bool {
     charge.amount == line.amount && line.currency.as_ref().is_none_or(|currency| *currency == charge.currency)
 }
 
-/// A gateway calls a payment by its own number, by the merchant's, by the transaction of a QR code, or as was claimed and
-/// decided.
+/// A statement may identify a payment by the gateway's number, the merchant's, the transaction of a QR code, or a claimed
+/// number that a person confirmed.
 fn by_number(charges: &[Charge]) -> HashMap<&str, usize> {
     let mut all = HashMap::new();
     for (index, charge) in charges.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! The staff's pages under `/staff`: for people of the merchant's, who log in by a key of their own. They see what needs a
-//! person, find payments, read what happened, decide what nobody knows, look how a day went, and reconcile with the gateway's statement.
+//! The staff pages under `/staff`: for people of the merchant, who log in by a key of their own. They see checkouts
+//! that need a person, find payments, read histories, decide unknown outcomes, view the payments of a day, and
+//! reconcile with the gateway's statement.
 
 mod admin_state;
 mod amount;

@@ -1,4 +1,5 @@
-//! Pages as answers in the reader's language, errors as pages, and the stylesheets: those that the sandbox has too, and their own.
+//! Pages as responses in the reader's language, errors as pages, and the stylesheets: those shared
+//! with the sandbox, and their own.
 
 use std::time::Duration;
 
@@ -24,21 +25,21 @@ use crate::{
 
 /// The parameter of a query that picks a language.
 pub(super) const LANGUAGE: &str = "lang";
-/// Notices of what was just done: another language does not say them again.
+/// The parameter for the notice after an action, which links to other languages drop.
 const DONE: &str = "done";
 
-/// How a page is shown: in which language, and where it is.
+/// The view of a page: its language and addresses.
 #[derive(Clone)]
 pub(super) struct View {
-    /// With what every address begins.
+    /// The prefix of every address.
     pub(super) home: String,
     pub(super) t: &'static Texts,
-    /// The address of this page, with its query; of what a form was posted to, the page that has the form.
+    /// The address of this page, with its query; for a posted form, the page with the form.
     here: String,
 }
 
 impl View {
-    /// The language is the one that is picked by the query, else the one that the browser remembers, else the best one that it requests.
+    /// The language is the one picked in the query, else the one stored in the browser, else the best one that it requests.
     pub(super) fn of(home: &str, uri: &Uri, is_posted: bool, headers: &HeaderMap) -> Self {
         let query = FormFields::parse(uri.query().unwrap_or_default().as_bytes());
         let picked = Some(query.get(LANGUAGE)).filter(|tag| tag.parse::<Language>().is_ok());
@@ -51,7 +52,7 @@ impl View {
         Self { home: home.to_owned(), t: texts(Locale::of(picked, headers).language), here }
     }
 
-    /// The same of the page to log in on, wherever it is shown.
+    /// The view of the login page, on any address.
     pub(super) fn of_login(&self) -> Self {
         Self { here: format!("{}/login?", self.home), ..self.clone() }
     }
@@ -61,7 +62,7 @@ impl View {
     }
 }
 
-/// The page with the form that posts to a path: of a decision, the checkout's.
+/// The page with the form that posts to a path: for a decision, the checkout's.
 fn page_of_form(path: &str) -> &str {
     let mut slashes = path.match_indices('/').map(|(at, _)| at);
     match slashes.nth(2) {
@@ -72,7 +73,7 @@ fn page_of_form(path: &str) -> &str {
     }
 }
 
-/// A part of the pages, as the navigation names it.
+/// A section of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Checkouts,
@@ -82,14 +83,14 @@ pub(super) enum Section {
 
 /// The frame that every page shows around its content.
 pub(super) struct Frame {
-    /// With what every address begins.
+    /// The prefix of every address.
     pub(super) home: String,
     pub(super) stylesheets: [String; 3],
     pub(super) section: Option<Section>,
     pub(super) t: &'static Texts,
     /// The language's tag.
     pub(super) language: String,
-    /// All languages: tag, own name, and this page in it; no address of the language that is shown.
+    /// All languages: tag, own name, and this page in it; `None` as the address of the current one.
     pub(super) languages: [(String, &'static str, Option<String>); 3],
     /// The logged-in person, and the token of the logout form.
     pub(super) person: Option<(String, String)>,
@@ -120,14 +121,14 @@ impl Frame {
     }
 }
 
-/// What is wrong, in the reader's language once that is known.
+/// The error's sentence, in the reader's language once that is known.
 #[derive(Clone, Debug)]
 enum Sentence {
     Of(fn(&Texts) -> &'static str),
     Written(String),
 }
 
-/// An error in one sentence. A handler returns it; the router, which knows who is logged in, makes a page of it.
+/// An error in one sentence. A handler returns it; the router, which knows the logged-in person, renders it.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorPage {
     pub(super) status: StatusCode,
@@ -140,7 +141,7 @@ impl ErrorPage {
         Self { status, sentence: Sentence::Of(sentence), retry_after: None }
     }
 
-    /// One with a sentence that is written already.
+    /// An error with a finished sentence.
     pub(super) fn written(status: StatusCode, sentence: String) -> Self {
         Self { status, sentence: Sentence::Written(sentence), retry_after: None }
     }
@@ -149,7 +150,7 @@ impl ErrorPage {
         Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often).after(wait)
     }
 
-    /// The same to be tried again after a time.
+    /// Sets the time after which to try again.
     pub(super) fn after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
     }
@@ -169,13 +170,13 @@ impl ErrorPage {
         }
     }
 
-    /// As a page of its own.
+    /// Renders the error as a page of its own.
     pub(super) fn page(&self, view: &View, user: Option<&StaffUser>) -> Response {
         let message = Message { frame: Frame::of(view, user, None), sentence: &self.sentence(view.t) };
         self.waiting(page(self.status, &message))
     }
 
-    /// With the time to wait for, where there is one.
+    /// Adds the time to wait, if any.
     pub(super) fn waiting(&self, mut response: Response) -> Response {
         if let Some(wait) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
@@ -195,14 +196,14 @@ impl IntoResponse for ErrorPage {
 impl From<ServerError> for ErrorPage {
     fn from(error: ServerError) -> Self {
         match error {
-            // Only reasons are typed on these pages.
+            // Reasons are the only typed input on these pages.
             ServerError::Invalid { .. } => Self::new(StatusCode::BAD_REQUEST, |t| t.bad_reason),
             ServerError::NotFound { .. } => Self::not_found(),
             ServerError::NotOpen { .. } => Self::new(StatusCode::CONFLICT, |t| t.not_open),
             ServerError::UnderWay { .. } => Self::new(StatusCode::CONFLICT, |t| t.is_under_way),
             ServerError::NotInDoubt { .. } => Self::new(StatusCode::CONFLICT, |t| t.nothing_to_decide),
             ServerError::Unavailable { detail } => {
-                // What a database says is for the operator.
+                // Database errors are only for the operator.
                 tracing::error!(target: "kassa_server", detail, "a page could not be answered");
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.unavailable)
             }
@@ -219,7 +220,7 @@ struct Message<'a> {
 }
 
 static OWN: Asset = Asset::new("staff.css", Asset::CSS, include_bytes!("../../assets/staff.css"));
-/// In the order in which a page loads them.
+/// The stylesheets, in the order in which a page loads them.
 static STYLESHEETS: [&Asset; 3] = [&stylesheets::BASE, &stylesheets::STAFF, &OWN];
 
 /// Their names, which change with their content.

@@ -1,4 +1,4 @@
-//! `/staff/reconciliation`: what was charged in a time, in sums and as CSV, and held against the gateway's statement.
+//! `/staff/reconciliation`: the charges of a period, as sums and CSV, and compared with the gateway's statement.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -28,7 +28,7 @@ use crate::{
     values::Millis,
 };
 
-/// Most payments of one period.
+/// The most payments of one period.
 pub(super) const MOST: u32 = 100_000;
 const DAY: Millis = 24 * 3600 * 1000;
 
@@ -52,7 +52,7 @@ struct Page {
 }
 
 impl Page {
-    /// The columns: how the form calls them, what people read, what was said, and what is known without.
+    /// The columns: name in the form, label, entry, and the default.
     fn columns(&self) -> [(&'static str, &'static str, &str, &'static str); 6] {
         let (t, mapping) = (self.frame.t, &self.mapping);
         let Mapping { order_number, gateway_number, amount, date, fee, status, .. } = mapping;
@@ -66,7 +66,7 @@ impl Page {
         ]
     }
 
-    /// The separators: how the form calls them, and what people read.
+    /// The separators: name in the form, label, and whether it is selected.
     fn separators(&self) -> [(&'static str, &'static str, bool); 4] {
         let t = self.frame.t;
         let labels = [t.comma, t.semicolon, t.tab, t.bar];
@@ -99,7 +99,7 @@ impl DateRange {
         Self { from: or("from", format!("{month}01")), until: or("until", labels::day(now.saturating_add(DAY))) }
     }
 
-    /// None are among those that are no days.
+    /// The dates of the range; `Date::MIN` for an invalid day.
     fn dates(&self) -> Range<Date> {
         let [from, until] = [&self.from, &self.until].map(|day| labels::date(day).unwrap_or(Date::MIN));
         from..until
@@ -115,7 +115,7 @@ impl DateRange {
     }
 }
 
-/// It may read 100,000 payments, as may what follows.
+/// Shows the page. It may read 100,000 payments, like the comparison.
 pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
     run_exclusive(&context.admin.reconciling.clone(), showing(context)).await
 }
@@ -145,7 +145,7 @@ async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
             return Ok(answer(&context, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, PageContent::of(problem)));
         }
     };
-    // Reading and comparing keep a processor busy: not on a thread of the runtime's.
+    // Reading and comparing are CPU-bound, so they do not run on a thread of the runtime.
     let (server, read_by) = (context.admin.server.clone(), mapping.stored());
     let compared =
         tokio::task::spawn_blocking(move || compare_with_statement(&context, days, &charges, &mapping)).await;
@@ -156,7 +156,7 @@ async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
     Ok(response)
 }
 
-/// The charged payments, and what is pasted or in the file.
+/// Compares the charged payments with the pasted or uploaded statement.
 fn compare_with_statement(
     context: &RequestContext,
     days: DateRange,
@@ -194,7 +194,7 @@ pub(super) fn not_written() -> ErrorPage {
     ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.file_not_written)
 }
 
-/// A CSV file as an answer.
+/// A CSV file as a response.
 pub(super) fn csv_file(text: Vec<u8>, name: &str) -> Response {
     let mut response = text.into_response();
     let headers = response.headers_mut();
@@ -214,7 +214,7 @@ async fn charged(context: &RequestContext, days: &DateRange) -> Result<Result<Ve
     Ok(if is_more { Err(fill(context.t().too_many_payments, &[&MOST])) } else { Ok(charges) })
 }
 
-/// Nothing comes back that was no day.
+/// Empties days that are invalid, for showing them again.
 fn shown(days: DateRange) -> DateRange {
     let day = |text: String| Some(text).filter(|text| labels::first_moment(text).is_some()).unwrap_or_default();
     DateRange { from: day(days.from), until: day(days.until) }

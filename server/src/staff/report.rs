@@ -1,4 +1,4 @@
-//! `/staff/report`: the report of a day that a bookkeeper files: one page, to be printed.
+//! `/staff/report`: the report of a day for bookkeeping: one printable page.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -22,7 +22,7 @@ use crate::{
 };
 
 const DAY: Millis = 24 * 3600 * 1000;
-/// So many open checkouts fit the page.
+/// The most open checkouts on the page.
 const MOST_OPEN: u32 = 30;
 
 #[derive(Template)]
@@ -31,21 +31,21 @@ struct Page {
     frame: Frame,
     day: String,
     shown_day: String,
-    /// The day is not over.
+    /// Whether the day is not over.
     is_partly: bool,
     made: String,
     ways: Vec<Sum>,
     totals: Vec<Sum>,
-    /// How many of them a person decided, in a sentence; nothing where there are none.
+    /// A sentence with the number of those that a person decided, if any.
     decided: Option<String>,
     twice: Vec<ChargeView>,
     open: Vec<Row>,
     is_more_open: bool,
-    /// Not all that need a person are among them.
+    /// A sentence if not all that need a person are listed.
     capped: Option<String>,
 }
 
-/// It may read 100,000 payments.
+/// Shows the page. It may read 100,000 payments.
 pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
     run_exclusive(&context.admin.reconciling.clone(), showing(context)).await
 }

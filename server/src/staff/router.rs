@@ -1,4 +1,4 @@
-//! The routes of the staff's pages, and what happens before and after each of them.
+//! The routes of the staff pages, and the steps before and after each handler.
 
 use std::{panic::AssertUnwindSafe, str::FromStr, sync::Arc, time::Instant};
 
@@ -31,14 +31,14 @@ use crate::{
     tokens::Permission,
 };
 
-/// Nothing runs, and nothing comes from elsewhere.
+/// No scripts run, and nothing loads from other sites.
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const FORM: usize = 64 * 1024;
-/// The gateway's statement of a month.
+/// The largest form with a statement, for a month of the gateway.
 const STATEMENT: usize = 8 * 1024 * 1024;
 
-/// The parts of a path; none where they are no text.
+/// The parameters of a path; an error if they are not valid text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The people who may open a route.
@@ -46,11 +46,11 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 enum RequiredAccess {
     /// Logged-in people with this permission.
     Staff(Permission),
-    /// Anybody.
+    /// Anyone.
     Public,
 }
 
-/// The staff's pages of a server, under `/staff`: to be merged with [`router`](crate::router).
+/// The staff pages of a server, under `/staff`, to merge with [`router`](crate::router).
 pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
     let admin = Arc::new(AdminState::new(server, settings));
     let is_secure = admin.is_secure;
@@ -60,7 +60,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
         router = router.route(path, methods.route_layer(from_fn_with_state(route, admit)));
     }
     let others = [
-        // Forms of a page without any referrer would say that they come from nowhere.
+        // With `no-referrer`, forms would have the origin `null`.
         (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ];
@@ -68,7 +68,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
     with_security_headers(router, is_secure, POLICY, &others)
 }
 
-/// All of them: who may come, where, with how large a form.
+/// All routes: required access, path, size limit of the form, and handlers.
 fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 18] {
     const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
     const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
@@ -114,11 +114,11 @@ struct Route {
     admin: Arc<AdminState>,
     access: RequiredAccess,
     path: &'static str,
-    /// In bytes.
+    /// The size limit of the form, in bytes.
     largest_form: usize,
 }
 
-/// Lets a request through to its handler, and shows as a page what is refused before, in it, or by a panic, which was already logged.
+/// Admits a request to its handler, and renders errors as pages, including a panic, which was already logged.
 async fn admit(State(route): State<Route>, parameters: Parameters, request: Request, next: Next) -> Response {
     let (started, admin) = (Instant::now(), &route.admin);
     let view = View::of(&admin.home, request.uri(), request.method() == Method::POST, request.headers());
@@ -133,7 +133,7 @@ async fn admit(State(route): State<Route>, parameters: Parameters, request: Requ
     response
 }
 
-/// The language that a link picks, for the browser to remember.
+/// The language that a link picks, to store in the browser.
 fn picked_language(uri: &Uri) -> Option<Language> {
     FormFields::parse(uri.query()?.as_bytes()).get(LANGUAGE).parse().ok()
 }
@@ -187,7 +187,7 @@ fn may_only_look() -> ErrorPage {
     ErrorPage::new(StatusCode::FORBIDDEN, |t| t.look_only)
 }
 
-/// Reads a posted form: from a page of ours and, if somebody is logged in, from a page of that session.
+/// Reads a posted form: from our page and, for a logged-in person, from a page of that session.
 async fn form(route: &Route, head: &Parts, body: Body, user: Option<&StaffUser>) -> Result<FormFields, ErrorPage> {
     if head.method != Method::POST {
         return Ok(FormFields::default());

@@ -1,4 +1,4 @@
-//! The rows of a statement: where the names of its columns stand, and what each line below them says.
+//! The rows of a statement: the line with the names of its columns, and the entries below it.
 
 use csv::{ReaderBuilder, StringRecord};
 use kassa::Decimal;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::values::card_number::looks_like_card_number;
 
-/// The names of the columns stand in one of so many first lines.
+/// The number of first lines that are searched for the names of the columns.
 const MOST_ABOVE: usize = 100;
 const LONGEST_SHOWN: usize = 100;
 /// Separators of columns that are recognized.
@@ -49,7 +49,7 @@ const TOTALS: [&str; 24] = [
     "жалпы",
     "бардыгы",
 ];
-/// Days as exports write them, with whatever follows. Of two numbers that could be either, the day comes first.
+/// The date formats of exports, with any text after them. If the order is ambiguous, the day comes before the month.
 const DAYS: [&[FormatItem<'_>]; 4] = [
     format_description!("[year]-[month padding:none]-[day padding:none]"),
     format_description!("[day padding:none].[month padding:none].[year]"),
@@ -57,20 +57,20 @@ const DAYS: [&[FormatItem<'_>]; 4] = [
     format_description!("[day padding:none]-[month padding:none]-[year]"),
 ];
 
-/// A line of the statement that says that money was taken, or that it went back.
+/// A line of the statement with a charge or a refund.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StatementLine {
-    /// Its place in the text, from 1.
+    /// Its line in the text, from 1.
     pub(super) at: u64,
     pub(super) order_number: String,
     pub(super) gateway_number: String,
-    /// Without its sign.
+    /// The amount without its sign.
     pub(super) amount: Decimal,
-    /// Its three letters, where the line or the amount's heading names it.
+    /// The currency's three letters, if the line or the amount's heading names it.
     pub(super) currency: Option<String>,
-    /// The day in Bishkek that it is of, where a column says so.
+    /// Its day in Bishkek, if a column has one.
     pub(super) day: Option<Date>,
-    /// What the bank keeps of it, without a sign, where a column says so.
+    /// The bank's fee, without a sign, if a column has one.
     pub(super) fee: Option<Decimal>,
 }
 
@@ -82,23 +82,23 @@ pub(super) enum Entry {
     OtherLine { text: String },
 }
 
-/// A text of the statement as a page shows it.
+/// A text of the statement, for a page.
 pub(super) fn shown(text: &str) -> String {
     let text = text.trim();
     if looks_like_card_number(text) { String::new() } else { text.chars().take(LONGEST_SHOWN).collect() }
 }
 
-/// Where the names of the columns stand.
+/// The place of the column names.
 pub(super) struct HeadPlace {
     /// The number of lines above it.
     pub(super) above: u64,
-    /// Where their line begins, in bytes.
+    /// The start of their line, in bytes.
     from: usize,
     pub(super) separator: u8,
 }
 
 impl HeadPlace {
-    /// The first line that names what is needed; else the line that looks most like names, for a person to say which is which.
+    /// Finds the first line with all required names; else the line that looks most like names, for a person to map.
     pub(super) fn find(text: &str, mapping: &Mapping, t: &Texts) -> Self {
         let said = mapping.separator.and_then(|separator| u8::try_from(separator).ok());
         let named = text.lines().find(|line| !is_blank(line)).and_then(named_separator);
@@ -134,7 +134,7 @@ fn record(line: &str, separator: u8) -> StringRecord {
     reader.into_records().next().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Excel's own first line, which names the separator: `sep=;`.
+/// The separator in Excel's special first line: `sep=;`.
 pub(super) fn named_separator(line: &str) -> Option<u8> {
     let line = line.trim_start_matches(['\u{feff}', '"', ' ']).trim_end_matches(['\n', '\r']);
     let (name, rest) = line.split_at_checked(4)?;
@@ -148,7 +148,7 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// The names and all that is below. The reader of CSV steps over lines without anything, and then counts wrongly.
+/// The names and all lines below. Empty lines are filled, because the CSV reader skips them, and then miscounts.
 pub(super) fn table(text: &str, place: &HeadPlace) -> String {
     let below = text.get(place.from..).unwrap_or_default();
     let mut table = String::with_capacity(below.len() + 1);
@@ -172,9 +172,9 @@ pub(super) struct Rows<'a> {
     /// The number of columns with a name.
     pub(super) width: usize,
     pub(super) separator: char,
-    /// A day could not be read in a column that nobody chose.
+    /// Whether a day could not be read in a column that nobody chose.
     pub(super) has_unreadable_day: bool,
-    /// A fee could not be read in a column that nobody chose.
+    /// Whether a fee could not be read in a column that nobody chose.
     pub(super) has_unreadable_fee: bool,
     /// The line of a title that names refunds, until a line with an amount follows it.
     pub(super) refunds_below: Option<u64>,
@@ -186,7 +186,7 @@ impl Rows<'_> {
     pub(super) fn entry(&mut self, at: u64, cells: &[String]) -> Result<Entry, String> {
         let columns = &self.columns;
         let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).map_or("", String::as_str);
-        // Reports of several pages name their columns on each of them.
+        // Reports of several pages repeat the column names on each page.
         let is_head = plain(cell(Some(columns.amount))) == self.amount_name;
         if !is_head && self.is_whole_line(cells) {
             return Err(self.t.st_whole_line.to_owned());
@@ -200,7 +200,7 @@ impl Rows<'_> {
             }
             return Ok(Entry::OtherLine { text });
         }
-        // Of `390,` and a comma that separates, nobody can tell which was meant.
+        // `390,` is ambiguous if the comma is also the separator.
         let is_longer = self.separator == ',' && cells.len() > self.width;
         if is_longer || cells.iter().skip(self.width).any(|cell| !cell.is_empty()) {
             return Err(self.t.st_more_cells.to_owned());
@@ -253,7 +253,8 @@ impl Rows<'_> {
         Ok(if is_back { Entry::Refund(line) } else { Entry::Payment(line) })
     }
 
-    /// What the bank keeps of a line. Of a column that nobody chose, what is no amount is noted, and refuses no statement.
+    /// The bank's fee of a line. In a column that nobody chose, a cell without an amount is recorded, and
+    /// does not reject the statement.
     fn fee(&mut self, cell: &str, unit: Decimal) -> Result<Option<Decimal>, String> {
         if cell.is_empty() {
             return Ok(None);
@@ -266,8 +267,8 @@ impl Rows<'_> {
         Ok(fee)
     }
 
-    /// The problem where the first line below a title that names refunds is a payment: only the title would say that its money
-    /// went back.
+    /// The problem if the first line below a title that names refunds is a payment: only the title
+    /// would say that its money went back.
     pub(super) fn unmarked_refunds(&mut self, entry: &Entry) -> Option<String> {
         if !matches!(entry, Entry::Payment(_) | Entry::Refund(_)) {
             return None;
@@ -281,7 +282,8 @@ impl Rows<'_> {
         columns.into_iter().flatten().filter_map(move |column| cells.get(column)).map(String::as_str)
     }
 
-    /// A sum of other lines: it says so, and names no payment. A payment whose number is missing has a status or a day.
+    /// Whether it is a total of other lines: it has a word for that, and no payment. A payment with a
+    /// missing number has a status or a day.
     fn is_total(&self, cells: &[String]) -> bool {
         let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).map_or("", String::as_str);
         let is_none = |cell: &str| cell.is_empty() || says_total(cell);
@@ -291,7 +293,7 @@ impl Rows<'_> {
             && day(cell(self.columns.date)).is_none()
     }
 
-    /// A whole line that programs for tables have put into one cell. A total may have commas of its own.
+    /// Whether a spreadsheet has put a whole line into one cell. A total may contain commas.
     fn is_whole_line(&self, cells: &[String]) -> bool {
         let [only] = said(cells)[..] else { return false };
         let is_split =
@@ -299,7 +301,7 @@ impl Rows<'_> {
         only.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
     }
 
-    /// A line for people: several words in one cell, or no number, amount and status, or words alone.
+    /// Whether it is a line for people: several words in one cell, or no number, amount and status, or only words.
     fn is_text(&self, cells: &[String]) -> bool {
         let said = said(cells);
         let has_words = |cell: &str| cell.contains(char::is_whitespace) && cell.contains(char::is_alphabetic);
@@ -322,7 +324,7 @@ fn said(cells: &[String]) -> Vec<&str> {
     cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect()
 }
 
-/// Counts the cells of a text; a comma as in `390,00` is no separator.
+/// Counts the cells of a text; a comma as in `390,00` is not a separator.
 fn pieces(text: &str, separator: char) -> usize {
     let is_decimals = |(whole, piece): &(&str, &str)| {
         let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
@@ -332,7 +334,7 @@ fn pieces(text: &str, separator: char) -> usize {
     split().count() - split().zip(split().skip(1)).filter(is_decimals).count()
 }
 
-/// Whether a text tells a sum, `Возвраты: 390,00 сом`. A year, or a count in brackets, is none.
+/// Whether a text ends with a sum, such as `Возвраты: 390,00 сом`. A year, or a count in brackets, does not count.
 fn ends_with_amount(text: &str) -> bool {
     let mut words = text.split_whitespace().rev().skip_while(|word| known_currency(word).is_some());
     let is_year = |word: &str| word.len() == 4 && word.starts_with("20");
@@ -348,7 +350,7 @@ fn says_total(cell: &str) -> bool {
     TOTALS.iter().any(|word| cell.strip_prefix(word).is_some_and(is_end))
 }
 
-/// A number as it is; nothing where a program for tables has made `1.23457E+15` of it.
+/// A complete number; empty if a spreadsheet has shortened it to `1.23457E+15`.
 fn whole_number(text: &str) -> &str {
     let is_shortened = text.split_once(['E', 'e']).is_some_and(|(digits, power)| {
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

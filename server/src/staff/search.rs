@@ -1,4 +1,4 @@
-//! A search for checkouts: read from a query, done, and written into the links to its other pages.
+//! A search for checkouts: parsing it from a query, running it, and building the links to its other pages.
 
 use super::{
     context::RequestContext,
@@ -17,7 +17,7 @@ use crate::{
     values::{CheckoutState, Method, Millis, error::ServerError},
 };
 
-/// Checkouts on a page.
+/// The number of checkouts on a page.
 const PAGE: u32 = 50;
 /// The most checkouts that are added up.
 const MOST_TOTALLED: u32 = 50_000;
@@ -28,9 +28,9 @@ const DAY: Millis = 24 * 3600 * 1000;
 /// A search for checkouts.
 pub(super) struct Search {
     pub(super) q: String,
-    /// The same as the page shows it again: nothing of it where it looks like a card number.
+    /// The text to show again on the page; empty if it looks like a card number.
     pub(super) shown: String,
-    /// Parts are looked for, also where the text is somebody's whole number.
+    /// Whether to search for parts, even if the text is a complete number of a checkout.
     pub(super) is_part: bool,
     pub(super) state: Option<CheckoutState>,
     pub(super) method: Option<Method>,
@@ -99,7 +99,7 @@ impl Search {
         ListCheckouts { which: self.which(), start, most }
     }
 
-    /// The filter as a query, with something more. No link repeats a text that looks like a card number.
+    /// The filter as a query, with more parameters. No link repeats a text that looks like a card number.
     pub(super) fn query(&self, more: &[(&str, &str)]) -> String {
         let (state, method) = (self.state.map_or("", <&str>::from), self.method.map_or("", <&str>::from));
         let needs = if self.needs_person { "person" } else { "" };
@@ -116,12 +116,12 @@ impl Search {
         query(&[filter.as_slice(), more].concat())
     }
 
-    /// Whether it is nobody's text, so that storage need not be queried (PostgreSQL has no NUL).
+    /// Whether no checkout can have the text, so that storage need not be queried (PostgreSQL has no NUL).
     pub(super) fn is_nobodys(&self) -> bool {
         self.q.chars().any(char::is_control)
     }
 
-    /// Whether newer ones than those of the page before are searched.
+    /// Whether it searches for newer checkouts than those of the last page.
     pub(super) fn is_backwards(&self) -> bool {
         matches!(self.start, Start::NewerThan(_))
     }
@@ -142,7 +142,7 @@ pub(super) fn place_of(listed: &ListedCheckout) -> String {
     format!("{}.{}", checkout.opened_at, checkout.id)
 }
 
-/// Those that are found: exactly by a number, else by a part of one.
+/// Finds checkouts exactly by a number, else by a part of one.
 async fn find(context: &RequestContext, search: &mut Search) -> Result<CheckoutList, ErrorPage> {
     let server = &context.admin.server;
     if search.is_nobodys() || search.problem.is_some_and(|problem| problem != context.t().too_short) {
@@ -151,13 +151,13 @@ async fn find(context: &RequestContext, search: &mut Search) -> Result<CheckoutL
     let mut found = server.list_checkouts(search.list(search.start.clone(), PAGE)).await?;
     let is_there = !found.checkouts.is_empty() || search.start != Start::Newest;
     if search.q.is_empty() || search.is_part || is_there {
-        // Even a short text is somebody's whole number.
+        // Even a short text can be a complete number.
         search.problem = search.problem.filter(|_| !is_there);
     } else if search.problem.is_none() {
         search.is_part = true;
         found = server.list_checkouts(search.list(Start::Newest, PAGE)).await?;
     }
-    // The first page is always a whole one.
+    // The first page is always a full one.
     if matches!(search.start, Start::NewerThan(_)) && !found.is_more && found.searched_to.is_none() {
         search.start = Start::Newest;
         found = server.list_checkouts(search.list(Start::Newest, PAGE)).await?;
@@ -165,7 +165,7 @@ async fn find(context: &RequestContext, search: &mut Search) -> Result<CheckoutL
     Ok(found)
 }
 
-/// What a search finds: a page of it, and with its first page the totals. A page without them is of more use than none.
+/// The result of a search: a page and, with the first page, the totals. If the totals fail, the page is shown without them.
 pub(super) async fn look(
     context: RequestContext,
     mut search: Search,
@@ -193,7 +193,7 @@ pub(super) fn neighbours(search: &Search, found: &CheckoutList) -> (Option<Strin
     let (newer, older) = if search.is_backwards() {
         (ended.or(first).filter(|_| found.is_more || found.searched_to.is_some()), last.or_else(|| start_of(search)))
     } else {
-        // Before an empty page nothing is certain but the newest ones.
+        // The only page that certainly comes before an empty page is the first one.
         let newer = first.filter(|_| search.start != Start::Newest);
         (newer, ended.or(last).filter(|_| found.is_more || found.searched_to.is_some()))
     };
@@ -201,7 +201,7 @@ pub(super) fn neighbours(search: &Search, found: &CheckoutList) -> (Option<Strin
     (newer.map(link("before")), older.map(link("after")))
 }
 
-/// The place where a page without anything on it begins.
+/// The place at which an empty page begins.
 fn start_of(search: &Search) -> Option<String> {
     match &search.start {
         Start::Newest => None,

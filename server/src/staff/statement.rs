@@ -1,4 +1,4 @@
-//! The gateway's statement: a table as text, as banks, bookkeepers' programs and programs for tables write it.
+//! The gateway's statement: a table as text, as banks, accounting programs and spreadsheets write it.
 
 use csv::{ReaderBuilder, StringRecord};
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::values::card_number::looks_like_card_number;
 
-/// Of more lines nothing is compared: the payments of a time are no more either.
+/// The most lines that are compared, like the most payments of a period.
 const MOST: usize = 100_000;
 /// The most unreadable lines that are reported at once.
 const MOST_PROBLEMS: usize = 10;
-/// So many names of columns are shown.
+/// The most names of columns that are shown.
 const MOST_NAMES: usize = 40;
-/// So many lines without a payment are shown, and so many words of a status.
+/// The most lines without a payment, and the most status words, that are shown.
 const MOST_ASIDE: usize = 100;
 const MOST_STATUSES: usize = 10;
 /// A line without a payment: a title, a total, a signature.
@@ -27,14 +27,14 @@ pub(super) struct OtherLine {
     pub(super) text: String,
 }
 
-/// All of them.
+/// A statement, read in full.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// Lines that say that money was taken.
+    /// Lines with a charge.
     pub(super) lines: Vec<StatementLine>,
-    /// Lines that say that money went back.
+    /// Lines with a refund.
     pub(super) refunds: Vec<StatementLine>,
-    /// Some fees could not be read: none is added up.
+    /// Whether some fees could not be read: then none is added up.
     pub(super) has_unreadable_fees: bool,
     /// Lines whose status says that no money was taken.
     pub(super) skipped: u64,
@@ -167,7 +167,7 @@ pub(super) fn read(text: &str, mapping: &Mapping, t: &Texts) -> Result<Statement
         return Err(StatementError { problems, names: names() });
     }
     if rows.has_unreadable_day {
-        // A column that nobody chose, and that holds something else than days: no line is put aside by it.
+        // A column that nobody chose, and that contains values other than days, excludes no line.
         for line in &mut statement.lines {
             line.day = None;
         }
@@ -176,7 +176,7 @@ pub(super) fn read(text: &str, mapping: &Mapping, t: &Texts) -> Result<Statement
     Ok(statement)
 }
 
-/// Recognizes other formats that programs offer beside CSV, or save under its file name.
+/// Recognizes formats that programs offer in addition to CSV, or save under its file name.
 fn other_format(text: &str, t: &Texts) -> Option<&'static str> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let has = |mark: &str| start.starts_with(mark);
@@ -199,19 +199,19 @@ fn other_format(text: &str, t: &Texts) -> Option<&'static str> {
     text.contains('\0').then_some(t.st_binary)
 }
 
-/// The names in their line. Where there are none, what stands there may be a card number.
+/// The names in their line. If there are no names, the cells may be card numbers.
 fn names(head: &StringRecord) -> Vec<String> {
     let names = head.iter().map(str::trim).filter(|name| !name.is_empty() && !looks_like_card_number(name));
     names.take(MOST_NAMES).map(|name| name.chars().take(60).collect()).collect()
 }
 
-/// An open quotation mark swallows the lines after it, as one field, and the reader of CSV takes that for right. Spaces around
-/// fields are still there.
+/// Whether a field contains a line break. An unclosed quotation mark swallows the following lines into one field, which the CSV
+/// reader accepts. Spaces around fields are still there.
 fn has_line_break(record: &StringRecord) -> bool {
     record.iter().any(|field| field.contains(['\n', '\r']))
 }
 
-/// Whether nothing is said: separators, spaces, lines that are drawn with signs.
+/// Whether a line has no content: only separators, spaces, or drawn rules.
 fn is_empty(text: &str) -> bool {
     !text.contains(char::is_alphanumeric)
 }
@@ -263,7 +263,7 @@ mod tests {
             ("order_number,amount\nx,1\ny,abc", "Line 3"),
             ("order_number,amount\nx,\"1,234\"", "Line 2"),
             ("order_number,amount\nx,1e3", "Line 2"),
-            ("order_number,amount\n,1", "Line 2: there is no number"),
+            ("order_number,amount\n,1", "Line 2: it has no number"),
             ("order_number,amount,note\na,390,\"Cafe\nGHOST,99999,x\n", "Line 2: a field goes on"),
             ("order_number,amount,note\na,390,\"\nGHOST,99999,x\n", "Line 2: a field goes on"),
             ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field goes on"),
@@ -272,8 +272,8 @@ mod tests {
             ("note;order_number;amount\n\"cups;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
             ("note;order_number;amount\n\"Всего 2;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
             ("note;order_number;amount\n\"two cups,x,390.00\"\n", "Line 2: the whole line is in quotation marks"),
-            ("order_number;amount;status;note\n;390,00;Оплачен;Всего 2 товара\n", "Line 2: there is no number"),
-            ("order_number;amount;date;note\n;390,00;26.11.2026;Всего 2 товара\n", "Line 2: there is no number"),
+            ("order_number;amount;status;note\n;390,00;Оплачен;Всего 2 товара\n", "Line 2: it has no number"),
+            ("order_number;amount;date;note\n;390,00;26.11.2026;Всего 2 товара\n", "Line 2: it has no number"),
             ("order_number,amount\nx,390,\n", "Line 2: there are more cells"),
             ("order_number,amount\nx,390,,\n", "Line 2: there are more cells"),
             ("order_number;amount\nОперации возврата;\nx;390\n", "Line 2: refunds stand below this line"),
@@ -357,12 +357,12 @@ mod tests {
         for (line, expected) in [
             ("x;1.390;", "Line 3: the amount 1.390 can mean thousands or decimals"),
             ("x;1,390;", "Line 3: the amount 1,390 can mean"),
-            ("x;;", "Line 3: the amount is no number"),
-            ("Total-1;;", "Line 3: the amount is no number"),
-            ("x;;KGS", "Line 3: the amount is no number"),
-            (";390,00;", "Line 3: there is no number"),
+            ("x;;", "Line 3: the amount is not a number"),
+            ("Total-1;;", "Line 3: the amount is not a number"),
+            ("x;;KGS", "Line 3: the amount is not a number"),
+            (";390,00;", "Line 3: it has no number"),
             ("x;390;USD;9", "Line 3: there are more cells"),
-            ("x;390 USD;KGS", "Line 3: the line names two currencies"),
+            ("x;390 USD;KGS", "Line 3: it names two currencies"),
             ("1.23457E+15;390,00;", "Line 3: a program for tables has shortened the number"),
         ] {
             let unusable = read(&format!("order_number;amount;currency\ny;1;KGS\n{line}\n")).unwrap_err();

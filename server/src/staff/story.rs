@@ -1,4 +1,4 @@
-//! The history of a checkout as a story, from top to bottom: what happened, who decided and why, and what is left to do.
+//! The history of a checkout, in order: events, decisions with person and reason, and open tasks.
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::{
     storage::staff::History,
 };
 
-/// One event of the story.
+/// One event of the history.
 pub(super) struct EventRow {
     pub(super) at: String,
     pub(super) words: &'static str,
-    /// good, bad, wait or calm: of the stylesheet.
+    /// The class in the stylesheet: good, bad, wait or calm.
     pub(super) tone: &'static str,
     pub(super) kind: String,
     pub(super) id: String,
@@ -41,7 +41,7 @@ pub(super) fn story(history: &History, server: &Server, t: &Texts) -> Vec<EventR
     history.events.iter().map(row).collect()
 }
 
-/// What is still to be given back.
+/// The surplus that is still to be refunded.
 fn left_to_refund(history: &History, t: &Texts) -> (&'static str, String) {
     let checkout = &history.listed.view.checkout;
     match checkout.amount.checked_mul(checkout.refunds_due.into()) {

@@ -1,4 +1,5 @@
-//! `/staff/unknown-callbacks`: callbacks to addresses that no payment has, as after the restore of a backup, and what to do about them.
+//! `/staff/unknown-callbacks`: callbacks to addresses that no payment has, for example after the
+//! restore of a backup, with advice.
 
 use askama::Template;
 use axum::{
@@ -23,9 +24,9 @@ use crate::{
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    /// The most are stored: older ones may have gone.
+    /// A sentence if the storage limit is reached: older ones may have been dropped.
     capped: Option<String>,
-    /// The last moment of the list, for the form that says that somebody has looked at it.
+    /// The time of the newest callback in the list, for the form that marks it as reviewed.
     until: Millis,
     may_decide: bool,
     csrf: String,
@@ -56,7 +57,7 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage>
     Ok(page(StatusCode::OK, &template))
 }
 
-/// Somebody has looked at those that came until the moment of the list; what came later stays.
+/// Removes the reviewed callbacks, up to the time of the list; later ones stay.
 pub(super) async fn remove(context: RequestContext) -> Result<Response, ErrorPage> {
     let until = context.form.get("until").parse();
     let until = until.map_err(|_| ErrorPage::new(StatusCode::BAD_REQUEST, |t| t.unknown_callbacks_until))?;
@@ -77,7 +78,7 @@ fn row(one: &StoredUnknownCallback, t: &Texts) -> Row {
     }
 }
 
-/// In the reader's language where it is a state that payments have here; else as the gateway wrote it.
+/// A status in the reader's language if it is a payment state; else as the gateway wrote it.
 fn status_word(status: &str, t: &Texts) -> String {
     status.parse().map_or_else(|_| status.to_owned(), |state| labels::payment_state(state, t).word.to_owned())
 }

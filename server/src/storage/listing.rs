@@ -12,40 +12,40 @@ use crate::values::{CheckoutId, CheckoutState, Method, Millis};
 
 /// Minimum length of a partial search.
 pub const SHORTEST_PART: usize = 3;
-/// Checkouts that are looked at for one reason why they need a person.
+/// The most checkouts that are examined for each reason why they need a person.
 pub const MOST_OF_A_NEED: u64 = 10_000;
-/// So many checkouts are looked through at a time where no index tells which ones a filter lets pass.
+/// The most checkouts that are scanned at a time if no index covers the filter.
 pub(super) const MOST_SEARCHED: u32 = 50_000;
 /// Sorts after every identifier.
 const PAST_ALL: &str = "~";
 
-/// Which checkouts to list: those of which all of this holds.
+/// The filter of a list: checkouts that satisfy all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckoutFilter {
-    /// Those that were opened in this time.
+    /// Those opened in this period.
     pub opened: Option<Period>,
     /// Those in one state.
     pub state: Option<CheckoutState>,
     /// Those with a payment of this method.
     pub method: Option<Method>,
-    /// Those that a person has to look at.
+    /// Those that need a person.
     pub needs_person: bool,
-    /// Those that have this text.
+    /// Those that match this text.
     pub text: Option<TextFilter>,
 }
 
-/// Where a text is looked for: in the reference of a checkout, its identifier, and the numbers of its payments.
+/// A search text, for the reference of a checkout, its identifier, and the numbers of its payments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextFilter {
     /// One of them is exactly this, or was claimed for a payment.
     Whole(String),
-    /// One of them contains this, Latin letters in either case; or these are the last two digits of a phone, or the last four of a
-    /// card.
+    /// One of them contains this, with Latin letters in either case; or these are the last two digits of a
+    /// phone, or the last four of a card.
     Part(String),
 }
 
 impl CheckoutFilter {
-    /// Whether checkouts have to be looked through, as no index tells which ones pass.
+    /// Whether checkouts must be scanned, because no index covers the filter.
     pub(super) fn is_searched(&self) -> bool {
         let is_small_set = self.needs_person || matches!(self.text, Some(TextFilter::Whole(_)));
         !is_small_set && (self.method.is_some() || self.text.is_some())
@@ -68,22 +68,22 @@ impl CheckoutFilter {
     }
 }
 
-/// The place of a checkout in the list (keyset pagination): it stays where it is while others come.
+/// The place of a checkout in the list (keyset pagination): it does not move while others are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// When it was opened.
     pub opened_at: Millis,
-    /// Which it is.
+    /// Its identifier.
     pub id: CheckoutId,
 }
 
-/// Where a page of the list is.
+/// The position of a page in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// The newest ones.
     #[default]
     Newest,
-    /// Those that come after a place.
+    /// Those after a place.
     OlderThan(Place),
     /// Those right before a place.
     NewerThan(Place),
@@ -92,11 +92,11 @@ pub enum Start {
 /// A page of the list, the newest first.
 #[derive(Clone, Debug)]
 pub struct ListCheckouts {
-    /// Which ones.
+    /// The filter.
     pub which: CheckoutFilter,
-    /// Where it is.
+    /// Its position.
     pub start: Start,
-    /// So many at most.
+    /// The most checkouts.
     pub most: u32,
 }
 
@@ -105,42 +105,42 @@ pub struct ListCheckouts {
 pub struct CheckoutList {
     /// The checkouts, the newest first.
     pub checkouts: Vec<ListedCheckout>,
-    /// There are more in the direction in which they were read.
+    /// Whether there are more in the reading direction.
     pub is_more: bool,
-    /// The search ended here, as enough was looked through: it can go on from this place.
+    /// The place where the search stopped at its limit: it can continue from here.
     pub searched_to: Option<Place>,
 }
 
-/// What a filter finds, in all.
+/// The totals of a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckoutTotals {
     /// The number of checkouts.
     pub count: u64,
     /// Their charged payments.
     pub charged: Vec<ChargedSum>,
-    /// No checkout that was opened before this moment was counted, as there were too many.
+    /// If there were too many: only checkouts opened since this time were counted.
     pub counted_to: Option<Millis>,
 }
 
 /// The charged payments of one method and currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChargedSum {
-    /// The way to pay.
+    /// The payment method.
     pub method: Method,
     /// The currency's three letters.
     pub currency: String,
     /// The number of payments.
     pub count: u64,
-    /// The sum; nothing if it overflows.
+    /// The sum; `None` if it overflows.
     pub sum: Option<Decimal>,
 }
 
-/// The places between which a page is, without themselves.
+/// The exclusive bounds of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) newer: (Millis, String),
     pub(super) older: (Millis, String),
-    /// It is read from the older end.
+    /// Whether it is read from the older end.
     pub(super) is_ascending: bool,
 }
 
@@ -179,7 +179,7 @@ pub(super) struct FilterValues {
     pub(super) method: Option<&'static str>,
     pub(super) part: Option<String>,
     pub(super) digits: Option<String>,
-    /// For checkouts that need a person: unknown payments count if they have been unknown since then.
+    /// For checkouts that need a person: unknown payments count if they became unknown before this time.
     pub(super) unknown_since: Option<Millis>,
     /// For an exact match.
     pub(super) number: Option<String>,
@@ -203,7 +203,7 @@ impl FilterValues {
     }
 }
 
-/// Adds up what a filter finds. Sums are exact, so they are not the database's to make.
+/// Adds up the results of a filter. Sums must be exact, so the database does not make them.
 #[derive(Debug, Default)]
 pub(super) struct Totalling {
     seen: HashSet<String>,
@@ -212,7 +212,7 @@ pub(super) struct Totalling {
 }
 
 impl Totalling {
-    /// A checkout, with a charged payment of it where it has one.
+    /// Adds a checkout, with a charged payment if it has one.
     pub(super) fn add(&mut self, id: String, opened_at: Millis, amount: &str, currency: &str, method: Option<&str>) {
         self.seen.insert(id);
         self.oldest = Some(self.oldest.map_or(opened_at, |oldest| oldest.min(opened_at)));
@@ -224,7 +224,7 @@ impl Totalling {
         }
     }
 
-    /// `end` is where looking through them ended, `most` the number of checkouts after which it ended at the latest.
+    /// `end` is where the scan ended, `most` its limit of checkouts.
     pub(super) fn totals(self, end: Option<&Place>, most: u32) -> Result<CheckoutTotals, StorageError> {
         let sum = |((method, currency), (count, sum)): ((String, String), _)| {
             let method = method.parse().map_err(|_| StorageError::Damaged { what: "method" })?;

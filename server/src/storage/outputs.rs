@@ -9,7 +9,7 @@ use crate::{
     values::{ApiKeyId, CheckoutId, Method, Millis, PaymentId, PaymentState},
 };
 
-/// An API key, as it is kept.
+/// An API key, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKeyRow {
     /// Its identifier.
@@ -22,18 +22,18 @@ pub struct ApiKeyRow {
     pub name: String,
     /// Its hash.
     pub hash: TokenHash,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Millis,
-    /// Since when it is good for nothing.
+    /// When it was revoked.
     pub revoked_at: Option<Millis>,
 }
 
-/// The result of taking a payment that waited.
+/// The result of taking a waiting payment.
 #[derive(Clone, Debug)]
 pub enum SendTurn {
     /// Send it now.
     Send,
-    /// Wait for the gateway's `Retry-After`.
+    /// Wait for this long, because of the gateway's `Retry-After`.
     Wait(Millis),
     /// It is not waiting any more.
     Gone,
@@ -44,7 +44,7 @@ pub enum SendTurn {
 pub enum Decision {
     /// The decision is recorded.
     Recorded(Box<Payment>),
-    /// The payment was in this state before: nothing is recorded.
+    /// The payment already had this state: nothing is recorded.
     Unchanged(Box<Payment>),
     /// The checkout changed after the person saw it: nothing is recorded.
     Outdated(Box<Payment>),
@@ -63,65 +63,65 @@ impl Decision {
 pub struct RecordedPayment {
     /// The payment.
     pub payment: Payment,
-    /// Whether the transaction changed its state. What it begins is to be sent; what was begun before is not sent again.
+    /// Whether the transaction changed its state. A newly begun payment must be sent; an earlier one is not sent again.
     pub is_changed: bool,
 }
 
 impl RecordedPayment {
-    /// The transaction changed it.
+    /// A payment that the transaction changed.
     pub(super) fn changed(payment: &Payment) -> Self {
         Self { payment: payment.clone(), is_changed: true }
     }
 
-    /// It is as it was before.
+    /// An unchanged payment.
     pub(super) fn unchanged(payment: &Payment) -> Self {
         Self { payment: payment.clone(), is_changed: false }
     }
 }
 
-/// Which checkouts changed.
+/// The changed checkouts.
 #[derive(Clone, Debug, Default)]
 pub struct ChangedCheckouts {
-    /// Those.
+    /// Their identifiers.
     pub changed: Vec<CheckoutId>,
 }
 
 /// The outcome of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct SweepOutcome {
-    /// Which checkouts changed.
+    /// The changed checkouts.
     pub changed: Vec<CheckoutId>,
-    /// There may be more to sweep.
+    /// Whether there may be more to sweep.
     pub is_more: bool,
 }
 
 /// The outcome of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintOutcome {
-    /// So many payments are due at once.
+    /// This many payments are due at once.
     Due(u32),
     /// The same callback came before.
     SeenBefore,
-    /// More numbers are claimed for the payment than can be kept: nothing was written.
+    /// Too many numbers are claimed for the payment: nothing was written.
     TooManyClaims,
 }
 
 /// A payment to query.
 #[derive(Clone, Debug)]
 pub struct DuePoll {
-    /// Which.
+    /// The payment.
     pub payment: PaymentId,
     /// Its checkout.
     pub checkout: CheckoutId,
     /// Its method.
     pub method: Method,
-    /// Nobody else queries it before.
+    /// The end of the lease: nobody else queries it before.
     pub leased_until: Millis,
     /// The status queries: by the payment's own reference, or by claims.
     pub ask: Vec<StatusQuery>,
 }
 
-/// One question.
+/// One status query.
 #[derive(Clone, Debug)]
 pub struct StatusQuery {
     /// The claimed number of the query.
@@ -130,10 +130,10 @@ pub struct StatusQuery {
     pub reference: PaymentRef,
 }
 
-/// Payments to query.
+/// Claimed polls.
 #[derive(Clone, Debug)]
 pub struct ClaimedPolls {
-    /// Them.
+    /// The due polls.
     pub questions: Vec<DuePoll>,
     /// The time until the next poll may start, if one waits.
     pub next_in_ms: Option<Millis>,
@@ -148,15 +148,15 @@ pub struct Delivery {
     pub seq: i64,
     /// Its identifier.
     pub id: String,
-    /// Its kind; nothing where a newer server wrote it. It is delivered all the same.
+    /// Its kind; `None` if a newer server wrote it. It is still delivered.
     pub kind: Option<EventKind>,
-    /// Its text.
+    /// Its JSON body.
     pub body: String,
-    /// Nobody else delivers it before.
+    /// The end of the lease: nobody else delivers it before.
     pub leased_until: Millis,
 }
 
-/// An event that the shop refused again and again, and that its stream stepped over.
+/// An event that the shop refused repeatedly, and that its stream skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedEvent {
     /// Its stream.
@@ -174,37 +174,37 @@ pub struct SkippedEvent {
 /// Events to deliver.
 #[derive(Clone, Debug)]
 pub struct Deliveries {
-    /// Them, one a stream.
+    /// At most one delivery for each stream.
     pub deliveries: Vec<Delivery>,
-    /// The moment, by the database's clock.
+    /// The time, by the database's clock.
     pub now: Millis,
-    /// The time until the next one is due, where one waits.
+    /// The time until the next delivery is due, if one waits.
     pub next_in_ms: Option<Millis>,
 }
 
-/// The present figures. Large numbers are counted up to a limit, which the storage names.
+/// The present figures. Large numbers are counted up to a limit of the storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Payments that may take money, by state; every such state is there.
+    /// Payments that may take money, by state, including states without any.
     pub open_payments: Vec<(PaymentState, u64)>,
-    /// Those of them that are flagged for a person, as they have been open for days.
+    /// Payments flagged for a person, because they have been open for days or cannot be polled.
     pub stuck_payments: u64,
-    /// For how long that one of them has been unknown which has been so for the longest.
+    /// Age of the oldest unknown payment.
     pub oldest_unknown_ms: Millis,
     /// The rest of the gateway's `Retry-After`.
     pub gateway_wait_ms: Millis,
     /// The number of overdue polls.
     pub due_payments: u64,
-    /// For how long the first of those has been due.
+    /// How long the most overdue poll has been waiting.
     pub oldest_due_ms: Millis,
     /// Streams of events that were given up.
     pub streams_given_up: u64,
-    /// Events that the shop refused, and that were stepped over.
+    /// Events that the shop refused, and that were skipped.
     pub refused_events: u64,
-    /// For how long the other one has been waiting, or failing, that does so for the longest.
+    /// Age of the oldest undelivered event, without given-up streams.
     pub oldest_undelivered_ms: Millis,
     /// The size of the database.
     pub database_bytes: u64,
-    /// Old versions of rows that nobody has cleaned away yet, by table, where the database keeps such.
+    /// Dead rows that were not removed yet, by table, if the database has them.
     pub dead_rows: Vec<(String, u64)>,
 }

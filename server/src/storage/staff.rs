@@ -16,12 +16,12 @@ use crate::{
 
 /// The time after which an unknown payment needs a person: most end at the next poll.
 pub const UNKNOWN_FOR: Millis = 2 * 60 * 1000;
-/// The longest that somebody stays logged in.
+/// The longest session.
 pub const LONGEST_SESSION: Millis = 12 * 3600 * 1000;
-/// The idle time.
+/// The longest idle time of a session.
 pub const LONGEST_IDLE: Millis = 3600 * 1000;
 
-/// Somebody who logs in.
+/// A new staff session.
 #[derive(Clone, Debug)]
 pub struct NewStaffSession {
     /// The hash of the session's token.
@@ -30,10 +30,10 @@ pub struct NewStaffSession {
     pub key: ApiKeyId,
 }
 
-/// Somebody who is logged in.
+/// A session of a logged-in person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaffSession {
-    /// The key that was given.
+    /// The key of the login.
     pub key: ApiKeyId,
     /// The key's name, which is the person's.
     pub name: String,
@@ -43,11 +43,11 @@ pub struct StaffSession {
     pub unused_for: Millis,
 }
 
-/// Why a person has to look at a checkout.
+/// Why a checkout needs a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Need {
-    /// Nobody has known for two minutes what became of a payment.
+    /// The outcome of a payment has been unknown for two minutes.
     Unknown,
     /// The gateway reports another order, amount or currency than requested.
     Mismatch,
@@ -55,41 +55,41 @@ pub enum Need {
     Unverifiable,
     /// A payment has been open for three days, or its checkout ended and its code cannot be queried.
     Stuck,
-    /// Paid twice or more often, and nobody has said that all that was too much was given back.
+    /// More than one payment was charged, and not all of the surplus is recorded as refunded.
     Overpaid,
-    /// The shop takes no events.
+    /// Deliveries to the shop fail.
     Undelivered,
-    /// The shop refused events, which were stepped over.
+    /// The shop refused events, which were skipped.
     Refused,
 }
 
 /// The most unknown callbacks that are stored.
 pub const MOST_UNKNOWN_CALLBACKS: u32 = 200;
 
-/// A callback to an address that no payment of this database has: a database that was restored from a backup has forgotten payments
-/// that the gateway has not. It proves nothing, as anybody can send one.
+/// A callback to an address that no payment of this database has: a database restored from a backup has lost payments that the
+/// gateway still has. It proves nothing, because anyone can send one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownCallback {
     /// The payment that the address names.
     pub payment: PaymentId,
     /// The order number that it names.
     pub number: Option<String>,
-    /// The amount as it was written; of a QR payment perhaps in tyiyn.
+    /// The amount as written; for a QR payment perhaps in tyiyn.
     pub amount: Option<Decimal>,
     /// The status that it claims.
     pub status: Option<String>,
 }
 
-/// An unknown callback, and how often one came to the same address.
+/// An unknown callback, with the number of callbacks to its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredUnknownCallback {
-    /// The last one.
+    /// The last callback.
     pub callback: UnknownCallback,
-    /// When the first one came.
+    /// The time of the first callback.
     pub first_at: Millis,
-    /// When the last one came.
+    /// The time of the last callback.
     pub last_at: Millis,
-    /// How many came.
+    /// The number of callbacks.
     pub times: u64,
 }
 
@@ -98,20 +98,20 @@ pub struct StoredUnknownCallback {
 pub struct ListedCheckout {
     /// The checkout with its payments.
     pub view: CheckoutView,
-    /// Why a person has to look at it.
+    /// Why it needs a person.
     pub needs: Vec<Need>,
 }
 
-/// A question to the gateway with an answer that came once or more often in a row.
+/// A request to the gateway with its response, which may have been repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredExchange {
-    /// Both.
+    /// The request and its response.
     pub exchange: Exchange,
-    /// When it was answered so first.
+    /// The time of the first such response.
     pub first_at: Millis,
-    /// When last.
+    /// The time of the last one.
     pub last_at: Millis,
-    /// The count.
+    /// The number of such responses in a row.
     pub times: u64,
 }
 
@@ -138,56 +138,56 @@ pub struct ListedClaim {
     pub number: String,
     /// The provider, as the callback names it.
     pub provider: Option<String>,
-    /// Where it stands.
+    /// Its state.
     pub state: ClaimState,
     /// Why a charge is in doubt.
     pub reason: Option<String>,
-    /// When a callback named it last.
+    /// When a callback last named it.
     pub at: Millis,
 }
 
-/// The history of a checkout, with what was delivered to its shop.
+/// The history of a checkout, with the state of its deliveries.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// The checkout, and why a person has to look at it.
+    /// The checkout, and why it needs a person.
     pub listed: ListedCheckout,
-    /// All that happened, in order.
+    /// All events, in order.
     pub events: Vec<Event>,
     /// The exchanges about each of its payments, in their order.
     pub exchanges: Vec<Vec<StoredExchange>>,
     /// The numbers that callbacks claimed for each of its payments, in their order.
     pub claims: Vec<Vec<ListedClaim>>,
-    /// The place of the last event that the shop took; 0 where it took none.
+    /// The place of the last delivered event; 0 if there is none.
     pub delivered: i64,
     /// The number of failed deliveries of the next event.
     pub failures: u32,
-    /// Nobody tries any more.
+    /// Whether delivery was given up.
     pub is_given_up: bool,
-    /// The events that the shop refused, and that were stepped over.
+    /// The events that the shop refused, and that were skipped.
     pub refused: Vec<RefusedEvent>,
 }
 
-/// An event that the shop refused again and again.
+/// An event that the shop refused repeatedly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedEvent {
     /// Its place in its stream.
     pub seq: i64,
-    /// When it was stepped over.
+    /// When it was skipped.
     pub at: Millis,
     /// The shop's last response, such as `it answered 400`.
     pub reason: String,
 }
 
-/// Somebody gave the money of one payment of an overpaid checkout back.
+/// A refund of one payment of an overpaid checkout.
 #[derive(Clone, Debug)]
 pub struct RecordRefund {
-    /// Which checkout.
+    /// The checkout.
     pub checkout: CheckoutId,
-    /// Its version, as that person saw it.
+    /// Its version that the person saw.
     pub version: i64,
-    /// What was done.
+    /// The reason.
     pub reason: String,
-    /// By whom, and through which key.
+    /// The person, and the key.
     pub by: DecidedBy,
 }
 
@@ -196,13 +196,13 @@ pub struct RecordRefund {
 pub enum RefundOutcome {
     /// It is recorded.
     Recorded,
-    /// Nothing is to be given back, or it was recorded before.
+    /// No refund is due, or it was already recorded.
     NotDue,
     /// The checkout changed after the person saw it, perhaps because another one recorded the same refund.
     Outdated,
 }
 
-/// A time, from its first moment to before its last.
+/// A period, from its first moment to before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first moment.
@@ -211,14 +211,14 @@ pub struct Period {
     pub until: Millis,
 }
 
-/// A payment that was charged.
+/// A charged payment.
 #[derive(Clone, Debug)]
 pub struct Charge {
-    /// When that was written down.
+    /// When the charge was recorded.
     pub at: Millis,
-    /// A person decided it; the gateway did not report it.
+    /// Whether a person decided it; the gateway did not report it.
     pub is_resolved: bool,
-    /// Its checkout was paid more than once.
+    /// Whether its checkout was paid more than once.
     pub is_overpaid: bool,
     /// The payment.
     pub payment: PaymentId,
@@ -226,12 +226,11 @@ pub struct Charge {
     pub checkout: CheckoutId,
     /// The shop's own reference.
     pub shop_reference: String,
-    /// The way to pay.
+    /// The payment method.
     pub method: Method,
-    /// With the numbers that the gateway knows it by.
+    /// The reference, with the numbers by which the gateway knows it.
     pub reference: PaymentRef,
-    /// All numbers that pay for nothing else any more: where a person decided of a pay-form, those that were claimed for it,
-    /// which its reference has not.
+    /// All taken numbers. If a person decided about a pay-form, they include its claimed numbers, which its reference lacks.
     pub taken_numbers: Vec<String>,
     /// The amount.
     pub amount: Decimal,
@@ -239,42 +238,42 @@ pub struct Charge {
     pub currency: String,
 }
 
-/// Payments that came to the same end, or became unknown, in an hour.
+/// Payments with the same end, or that became unknown, in an hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndCount {
     /// The hour's first moment.
     pub hour: Millis,
-    /// Where they stood then.
+    /// Their state then.
     pub state: PaymentState,
-    /// The way to pay.
+    /// The payment method.
     pub method: Method,
     /// The currency's three letters.
     pub currency: String,
     /// The count.
     pub count: u64,
-    /// The sum; nothing if it overflows.
+    /// The sum; `None` if it overflows.
     pub sum: Option<Decimal>,
 }
 
 /// The ends of payments in a period.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
-    /// The first hour first.
+    /// The counts, the oldest hour first.
     pub alike: Vec<EndCount>,
-    /// There were more than the limit.
+    /// Whether there were more than the limit.
     pub is_more: bool,
 }
 
 /// The charges of a period.
 #[derive(Clone, Debug, Default)]
 pub struct Charges {
-    /// The first one first.
+    /// The charges, the oldest first.
     pub charges: Vec<Charge>,
-    /// There were more than the limit.
+    /// Whether there were more than the limit.
     pub is_more: bool,
 }
 
-// Adds up how payments ended, by what is alike. Sums are exact, so they are not the database's to make.
+// Adds up the ends of payments by hour, state, method and currency. Sums must be exact, so the database does not make them.
 
 const HOUR: Millis = 3600 * 1000;
 
@@ -285,11 +284,11 @@ type Alike = (Millis, String, String, String);
 #[derive(Debug, Default)]
 pub(super) struct Adding(BTreeMap<Alike, (u64, Option<Decimal>)>);
 
-/// An end, as it stands in the database.
+/// An end, as stored in the database.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End<'a> {
     pub(super) at: Millis,
-    /// Where the payment stood then.
+    /// The payment's state then.
     pub(super) state: &'a str,
     pub(super) method: &'a str,
     pub(super) amount: &'a str,
@@ -305,7 +304,7 @@ impl Adding {
         *sum = sum.and_then(|sum| sum.checked_add(end.amount.parse().ok()?));
     }
 
-    /// The sums; whether there was more than was added.
+    /// The sums, and whether there were more.
     pub(super) fn ends(self, is_more: bool) -> Result<Ends, StorageError> {
         let one = |((hour, state, method, currency), (count, sum)): (Alike, _)| {
             let state = state.parse().map_err(|_| StorageError::Damaged { what: "state" })?;

@@ -1,5 +1,5 @@
-//! Hands spans to a collector (OpenTelemetry, OTLP over HTTP). Nothing waits for it: spans wait in a queue, and are lost where
-//! that is full, or the collector is away. Of the latter the log tells.
+//! Sends spans to a collector (OpenTelemetry, OTLP over HTTP). Nothing waits for it: spans are queued, and are lost if the queue
+//! is full or the collector is unreachable. The log reports the latter.
 
 use std::{
     future::Future,
@@ -29,11 +29,11 @@ use tracing_subscriber::registry::LookupSpan;
 use super::CollectorSettings;
 use crate::{runtime::http_client, values::error::ServerError};
 
-/// After which time a collector that has not answered has failed.
+/// The deadline of the collector's response.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// The time that a stopping server waits for the last spans.
 const LAST_SPANS: Duration = Duration::from_millis(200);
-/// It says which spans it did not take.
+/// The longest response, which lists the rejected spans.
 const LONGEST_ANSWER: usize = 64 * 1024;
 const NAME: &str = "kassa-server";
 
@@ -44,10 +44,10 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// With tasks on this runtime.
+    /// A collector with tasks on this runtime.
     ///
     /// # Errors
-    /// [`ServerError::Unavailable`] where TLS cannot be set up, or the collector's headers are none.
+    /// [`ServerError::Unavailable`] if TLS cannot be set up, or the collector's headers are invalid.
     pub fn new(settings: &CollectorSettings, runtime: Handle) -> Result<Self, ServerError> {
         let line = Line::new(settings, runtime)?;
         let exporter = SpanExporter::builder()
@@ -66,7 +66,7 @@ impl Collector {
         Ok(Self { provider })
     }
 
-    /// The layer that collects spans. Give it only those of `kassa_server`.
+    /// The layer that collects spans. Give it only the spans of `kassa_server`.
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> OpenTelemetryLayer<S, Tracer> {
         tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer(NAME))
@@ -76,7 +76,7 @@ impl Collector {
             .with_tracked_inactivity(false)
     }
 
-    /// Sends what waits. It blocks, for a moment at most.
+    /// Sends the waiting spans. It blocks, for a moment at most.
     pub fn close(&self) {
         if let Err(problem) = self.provider.shutdown_with_timeout(LAST_SPANS) {
             tracing::warn!(target: "kassa_server", %problem, "the last spans may be lost");
@@ -100,7 +100,7 @@ fn resource() -> Resource {
     }
 }
 
-/// The line to the collector. Whoever exports waits on a thread of its own, which has no runtime.
+/// The transport to the collector. The exporter waits on its own thread, which has no runtime.
 #[derive(Debug)]
 struct Line {
     client: Client,
@@ -121,7 +121,7 @@ impl HttpClient for Line {
         Self: 'sending,
     {
         let mut sending = self.client.post(request.uri().to_string()).headers(self.headers.clone());
-        // What else the exporter adds comes from variables of its own, which may hold a key for another collector.
+        // The exporter's other headers come from environment variables of its own, which may contain a key for another collector.
         if let Some(kind) = request.headers().get(CONTENT_TYPE) {
             sending = sending.header(CONTENT_TYPE, kind.clone());
         }
@@ -152,12 +152,12 @@ impl Line {
         Ok(Self { client: http_client(DEADLINE)?, headers, runtime, is_refused: AtomicBool::new(false) })
     }
 
-    /// Told once, and once more when it is over.
+    /// Logs a failure once, and its end once.
     fn note(&self, why: Option<String>) {
         let was_refused = self.is_refused.swap(why.is_some(), Ordering::Relaxed);
         match why {
             Some(why) if !was_refused => {
-                tracing::warn!(target: "kassa_server", why, "the collector does not take traces: they get lost");
+                tracing::warn!(target: "kassa_server", why, "the collector does not take traces: they are lost");
             }
             None if was_refused => tracing::info!(target: "kassa_server", "the collector takes traces again"),
             _ => {}
@@ -166,7 +166,7 @@ impl Line {
 }
 
 async fn send(sending: RequestBuilder) -> Sent {
-    // An address may hold a key.
+    // An address may contain a key.
     let mut answer = sending.send().await.map_err(reqwest::Error::without_url)?;
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(reqwest::Error::without_url)? {

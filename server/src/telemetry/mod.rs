@@ -1,7 +1,7 @@
-//! Spans (distributed tracing): what is done for somebody, by `tracing`: a request to the gateway, an event on its way to the
-//! shop, and within those, and within a request to the server, each transaction. Where nobody collects them a span costs nothing.
+//! Spans (distributed tracing), by `tracing`: requests to the server, requests to the gateway, deliveries of events, and the
+//! transactions within them. Without a collector, a span costs nothing.
 //!
-//! A span names payments, checkouts and events by their identifiers, and holds nothing that a payer or a shop wrote.
+//! A span names payments, checkouts and events by their identifiers, and contains no text of payers or shops.
 
 #[cfg(feature = "opentelemetry")]
 mod collector;
@@ -16,7 +16,7 @@ use crate::values::{CheckoutId, Hidden, PaymentId};
 #[cfg(feature = "opentelemetry")]
 pub use collector::Collector;
 
-/// A request to the gateway about a payment. What came of it is [recorded](came_of) when it is known.
+/// A request to the gateway about a payment. The outcome is [recorded](came_of) when it is known.
 pub(crate) fn to_gateway(name: &'static str, payment: &PaymentId) -> Span {
     info_span!(
         "gateway",
@@ -28,7 +28,7 @@ pub(crate) fn to_gateway(name: &'static str, payment: &PaymentId) -> Span {
     )
 }
 
-/// An event on its way to the shop.
+/// A delivery of an event to the shop.
 pub(crate) fn delivery(event: &str, checkout: &CheckoutId) -> Span {
     info_span!(
         "deliver event",
@@ -40,7 +40,7 @@ pub(crate) fn delivery(event: &str, checkout: &CheckoutId) -> Span {
     )
 }
 
-/// A transaction, within what is done for somebody. Workers look for work all the time, and that is nobody's.
+/// A transaction within another span. Transactions outside of one, such as workers looking for work, get no span.
 pub(crate) fn transaction(database: &'static str, name: &'static str) -> Span {
     if !span_enabled!(Level::INFO) || Span::current().is_none() {
         return Span::none();
@@ -55,7 +55,7 @@ pub(crate) fn transaction(database: &'static str, name: &'static str) -> Span {
     )
 }
 
-/// Notes in a word what came of it.
+/// Records the outcome, in a word.
 pub(crate) fn came_of(span: &Span, outcome: &str, is_failure: bool) {
     span.record("kassa.outcome", outcome);
     if is_failure {
@@ -80,7 +80,7 @@ fn failed(span: &Span) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// The headers by which who is called joins the trace (W3C Trace Context).
+/// The headers with which the callee joins the trace (W3C Trace Context).
 #[cfg(feature = "opentelemetry")]
 pub(crate) fn headers() -> HeaderMap {
     use opentelemetry::global::get_text_map_propagator;
@@ -93,24 +93,25 @@ pub(crate) fn headers() -> HeaderMap {
     headers
 }
 
-/// None, where the program was built without.
+/// No headers, in a build without tracing.
 #[cfg(not(feature = "opentelemetry"))]
 pub(crate) fn headers() -> HeaderMap {
     HeaderMap::new()
 }
 
-// What the collector of traces is, and how much it gets.
+// The settings of the collector of traces.
 
-/// Where traces go.
+/// The collector of traces, and its share of them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CollectorSettings {
-    /// Where a collector takes traces by OTLP over HTTP, with its whole path: `http://127.0.0.1:4318/v1/traces`. It may hold a
-    /// key.
+    /// The URL that accepts traces by OTLP over HTTP, with its whole path:
+    /// `http://127.0.0.1:4318/v1/traces`. It may contain a key.
     pub url: Hidden,
-    /// Headers that it requires, with a key as a rule.
+    /// Headers that it requires, usually with a key.
     pub headers: Vec<(String, Hidden)>,
-    /// The share of the traces that begin here which it gets, from 0 to 1. A shop that calls within a trace of its own decides itself.
+    /// The share of the server's own traces that is sent, from 0 to 1. For a call within a shop's
+    /// trace, the shop's decision applies.
     pub sample_ratio: f64,
 }
 

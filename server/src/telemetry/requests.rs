@@ -20,7 +20,7 @@ use super::{Collector, failed};
 use crate::tokens::KeyRole;
 
 impl Collector {
-    /// The same routes; each request to them has a span, within its own trace where a shop called in one.
+    /// Adds a span to each request of these routes, within the shop's trace if it called in one.
     pub fn over(&self, routes: Router) -> Router {
         routes.layer(from_fn(answer))
     }
@@ -38,7 +38,7 @@ async fn answer(request: Request, next: Next) -> Response {
 }
 
 fn span_of(request: &Request) -> Span {
-    // Whatever a caller writes stands in no span.
+    // A span contains no text of a caller.
     let method = match *request.method() {
         Method::GET => "GET",
         Method::POST => "POST",
@@ -56,14 +56,14 @@ fn span_of(request: &Request) -> Span {
         http.response.status_code = Empty,
     );
     if let Some(parent) = parent_of(request.headers()) {
-        // It was not entered yet, so it takes one.
+        // It was not entered yet, so it accepts a parent.
         let _ = span.set_parent(parent);
     }
     span
 }
 
-/// The span of a shop's that it was called in (W3C Trace Context). Payers have none: one who sends it could have all of his
-/// requests collected. Of what a shop sends with it, two numbers and a bit are taken.
+/// The shop's span of the call (W3C Trace Context). It is ignored from payers, who could otherwise force the collection of all
+/// their requests. Only its two numbers and one bit are used.
 fn parent_of(headers: &HeaderMap) -> Option<Context> {
     let credential = headers.get(AUTHORIZATION)?.to_str().ok()?;
     credential.strip_prefix("Bearer ")?.starts_with(KeyRole::Shop.prefix()).then_some(())?;

@@ -1,4 +1,4 @@
-//! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is kept. The shop's keys stand beside them.
+//! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is stored. Also the keys of shops and staff.
 
 use std::{fmt, str::FromStr};
 
@@ -11,13 +11,13 @@ use crate::values::ApiKeyId;
 
 const PREFIX: &str = "ct_";
 
-/// The credential of an app or a payer's page. It opens one checkout, for 15 minutes by default. It is
-/// shown once, and prints as nothing.
+/// The credential of an app or a payer's page. It opens one checkout, for 15 minutes by default. It is shown once,
+/// and `Debug` prints nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientToken(String);
 
 impl ClientToken {
-    /// A new one, from 256 random bits.
+    /// A new token, from 256 random bits.
     pub fn from_random(bytes: [u8; 32]) -> Self {
         Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
     }
@@ -34,12 +34,12 @@ impl fmt::Debug for ClientToken {
     }
 }
 
-/// The stored form of a token. The time of looking up a hash reveals nothing: nobody can choose the hash.
+/// The stored form of a token. The lookup time of a hash reveals nothing, because nobody can choose the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    /// The hash of a text that somebody says is a token.
+    /// The hash of a text that may be a token.
     pub fn of(token: &str) -> Self {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
@@ -50,9 +50,8 @@ impl TokenHash {
 // Keys of the shop's back ends, and of the merchant's staff. Several are valid at once, so that one can be replaced.
 // Only their SHA-256 is stored.
 
-/// The credential of a shop's back end (`ak_`, its identifier, and 256 random bits), or of a person who logs in
-/// (`sk_`). It is shown once, and prints
-/// as its identifier alone, so that one which leaked can be found and revoked.
+/// The credential of a shop's back end (`ak_`, its identifier, and 256 random bits), or of a person who logs in (`sk_`). It is
+/// shown once, and `Debug` prints only its identifier, so that a leaked key can be found and revoked.
 #[derive(Clone)]
 pub struct ApiKey {
     /// Its identifier.
@@ -62,12 +61,12 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// A new one, from random bits.
+    /// A new key, from random bits.
     pub fn from_random(role: KeyRole, id: [u8; 16], secret: [u8; 32]) -> Self {
         Self { id: ApiKeyId::from_random(id), role, secret: URL_SAFE_NO_PAD.encode(secret) }
     }
 
-    /// Its identifier, which is no secret.
+    /// Its identifier, which is not secret.
     pub fn id(&self) -> &ApiKeyId {
         &self.id
     }
@@ -87,13 +86,13 @@ impl ApiKey {
         TokenHash::of(&self.expose())
     }
 
-    /// Whether it is the one of which this is kept, in a time that says nothing (constant-time comparison).
+    /// Whether it is the key of this stored hash, compared in constant time.
     pub fn is(&self, stored: &TokenHash) -> bool {
         self.hash().0.ct_eq(&stored.0).into()
     }
 }
 
-/// Reads what somebody says is a key; whether it is one, only what is kept says.
+/// Parses the form of a key; only the storage knows whether it is valid.
 impl FromStr for ApiKey {
     type Err = InvalidApiKey;
 
@@ -107,9 +106,9 @@ impl FromStr for ApiKey {
     }
 }
 
-/// A text that has not the form of an API key.
+/// The text does not have the form of an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("This is no API key.")]
+#[error("This is not an API key.")]
 pub struct InvalidApiKey;
 
 impl fmt::Debug for ApiKey {
@@ -118,10 +117,10 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-// Who decided something, and through which key that was said.
+// The person who made a decision, and the key.
 
-/// A person who decides, by name, and the key through which the decision came. A shop's back end names whomever it likes; a
-/// staff key is one person's, so that its name is that person's. The event tells both.
+/// A person who decides, by name, and the key through which the decision came. A shop's back end can name anyone; a staff key
+/// belongs to one person, so its name is that person's. The event has both.
 ///
 /// ```
 /// use kassa_server::DecidedBy;
@@ -134,7 +133,7 @@ pub struct DecidedBy {
     pub(crate) via: Option<Via>,
 }
 
-/// The key through which something came.
+/// The key of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Via {
     pub(crate) role: KeyRole,
@@ -142,12 +141,12 @@ pub(crate) struct Via {
 }
 
 impl DecidedBy {
-    /// Somebody, through no key: the program that holds the server decides.
+    /// A person, without a key: the embedding program decides.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), via: None }
     }
 
-    /// The same through a key.
+    /// Sets the key.
     #[must_use]
     pub fn through(self, role: KeyRole, key: ApiKeyId) -> Self {
         Self { via: Some(Via { role, key }), ..self }
@@ -166,19 +165,19 @@ impl From<&str> for DecidedBy {
     }
 }
 
-// What a person of the staff may do (role-based access control): each permission holds the one before it.
+// The permissions of staff (role-based access control): each one includes the previous one.
 
 /// The permission of a key's owner on the staff's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Permission {
-    /// Read everything there, reconcile, and change nothing.
+    /// Read everything and reconcile, without changes.
     Look,
-    /// Also decide, cancel, note what was given back, query the gateway, and deliver events again.
+    /// Also decide, cancel, record refunds, query the gateway, and deliver events again.
     Decide,
 }
 
-// What a key is for. A key of one role opens nothing of another's.
+// The roles of keys. A key of one role opens nothing of another's.
 
 /// The role of a key's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
@@ -186,7 +185,7 @@ pub enum Permission {
 pub enum KeyRole {
     /// A shop's back end: all of `/v1`.
     Shop,
-    /// A person of the merchant's: the pages under `/staff`, by the name that the key was made with.
+    /// A person of the merchant's staff: the pages under `/staff`, by the name of the key.
     Staff,
 }
 

@@ -10,7 +10,7 @@ use super::{
 
 /// The length of the event's identifier in a cursor: 64 random bits.
 const ID_LENGTH: usize = 16;
-/// An event that both histories have was written before the lost event of a cursor. Clocks may differ by so much.
+/// An event that both histories have was written before the lost event of a cursor. This is the tolerated difference of clocks.
 const CLOCK_MARGIN: Millis = 3600 * 1000;
 
 /// A place in the feed of events: [`Server::events_after`](crate::Server::events_after) reads on from it. Its text is opaque;

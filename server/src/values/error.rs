@@ -1,5 +1,5 @@
-//! Errors of the server's interface, by what the caller can do next. None of them says that a payment failed: what became
-//! of a payment is its state.
+//! Errors of the server's interface, by what the caller can do next. None of them says that a payment
+//! failed: its state has the outcome.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ use super::{CheckoutState, Cursor, PaymentState, card_number::looks_like_card_nu
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The input breaks rules. **Nothing was written and nothing sent.** All violations are there at once.
+    /// The input breaks rules. **Nothing was written and nothing sent.** It contains all violations.
     #[error("Invalid input, nothing was done: {}.", sentences(violations))]
     #[non_exhaustive]
     Invalid {
         /// Every rule that is broken.
         violations: Vec<Violation>,
     },
-    /// There is no such thing, or it is not the caller's.
+    /// It does not exist, or it is not the caller's.
     #[error("There is no such {what}.")]
     #[non_exhaustive]
     NotFound {
@@ -32,7 +32,7 @@ pub enum ServerError {
     #[error("This reference was used for another checkout: {} not what it was.", differing(differs))]
     #[non_exhaustive]
     ReferenceUsed {
-        /// The fields in which it differs, such as `amount`: of the request, and not of the stored checkout.
+        /// The fields of the request that differ from the stored checkout, such as `amount`.
         differs: Vec<&'static str>,
     },
     /// The idempotency key has been used with another body.
@@ -49,38 +49,38 @@ pub enum ServerError {
     #[error("A payment of this checkout is {state}.")]
     #[non_exhaustive]
     UnderWay {
-        /// Where it stands.
+        /// Its current state.
         state: PaymentState,
     },
     /// The payment awaits no one-time password.
     #[error("The payment awaits no one-time password: it is {state}.")]
     #[non_exhaustive]
     NotAwaited {
-        /// Where it stands.
+        /// Its current state.
         state: PaymentState,
     },
-    /// There is nothing for a person to decide: it has ended, or is being sent just now.
+    /// There is nothing for a person to decide: it has ended, or is being sent.
     #[error("There is nothing to decide of the payment: it is {state}.")]
     #[non_exhaustive]
     NotInDoubt {
-        /// Where it stands.
+        /// Its current state.
         state: PaymentState,
     },
-    /// The database was restored from a backup, and the event of this cursor is not in it any more.
+    /// The database was restored from a backup, and no longer contains the event of this cursor.
     #[error(
         "The event of this cursor is not in the database, which was restored from a backup. Read on after {resume}; events that \
          you have seen come again under the same identifiers."
     )]
     #[non_exhaustive]
     HistoryGone {
-        /// Where to read on: before everything that the restored history has and the lost one had not.
+        /// The cursor to continue from: before everything that only the restored history has.
         resume: Cursor,
     },
     /// Too many wrong one-time passwords were given, or too many cards or payments were tried for one checkout.
     #[error("No attempts are left.")]
     NoAttemptsLeft,
-    /// The database cannot be used, or the server is stopping. What was requested may have been written or not: repeat it with
-    /// the same key.
+    /// The database cannot be used, or the server is stopping. The request may or may not have been
+    /// executed: repeat it with the same key.
     #[error("Not available: {detail}. Try again with the same key.")]
     #[non_exhaustive]
     Unavailable {
@@ -112,7 +112,7 @@ fn sentences(violations: &[Violation]) -> String {
 
 // Results of input validation: which field breaks which rule. A value itself is never part of it.
 
-/// The rules that an input of the server's can break.
+/// The rules that an input can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -127,13 +127,13 @@ pub enum Rule {
     Exact,
     /// It must be one of a few.
     OneOf,
-    /// It does not have the form that is needed.
+    /// It does not have the required form.
     Format,
-    /// An absolute address is needed, and none that a browser would run as code.
+    /// It must be an absolute address, without a scheme that a browser would run as code.
     Url,
-    /// There is no such field or parameter.
+    /// The field or parameter is unknown.
     Unknown,
-    /// It looks like a card number, which is kept nowhere here (PCI DSS).
+    /// It looks like a card number, which must not be stored (PCI DSS).
     CardNumber,
 }
 
@@ -150,7 +150,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The same for a member of an object: its field, and the sentence, name that as well.
+    /// The violation for a member of an object: its field and sentence also name the object.
     pub(crate) fn inside(self, name: &str) -> Self {
         Self { field: format!("{name}.{}", self.field), text: format!("{name}.{}", self.text), ..self }
     }
@@ -170,7 +170,7 @@ impl fmt::Display for Violation {
 // Input validation: all violations of one input are collected, and nothing is written before there are none.
 
 /// Schemes by which a browser or an operating system would run code, read what is on the device, or show a page of its own.
-/// Any other may be an app's.
+/// Any other scheme may be an app's.
 const REFUSED_SCHEMES: [&str; 17] = [
     "javascript",
     "vbscript",
@@ -191,9 +191,9 @@ const REFUSED_SCHEMES: [&str; 17] = [
     "search-ms",
 ];
 
-/// With marks, spaces and whatever else comes along when it is pasted.
+/// The longest phone, with the separators and other characters of a pasted one.
 const LONGEST_PHONE: usize = 64;
-/// Too short for a card number.
+/// The longest one-time password: too short for a card number.
 pub(crate) const LONGEST_OTP: usize = 12;
 pub(crate) const LONGEST_URL: usize = 2048;
 
@@ -202,7 +202,7 @@ pub(crate) const LONGEST_URL: usize = 2048;
 pub struct Checks(Vec<Violation>);
 
 impl Checks {
-    /// Notes that a field breaks a rule; once, however many of its members do.
+    /// Records that a field breaks a rule; once, for any number of its members.
     pub fn fail(&mut self, field: &str, rule: Rule, sentence: &str) {
         let violation = Violation::new(field, rule, sentence);
         if !self.0.contains(&violation) {
@@ -210,7 +210,7 @@ impl Checks {
         }
     }
 
-    /// A text that may be empty, of so many characters at most, that holds no card number and no control characters.
+    /// Checks a text that may be empty, of at most `most` characters, without card numbers and control characters.
     pub fn text(&mut self, field: &str, value: &str, most: usize) {
         if value.chars().count() > most {
             self.fail(field, Rule::Length, &format!("must have at most {most} characters"));
@@ -223,7 +223,7 @@ impl Checks {
         }
     }
 
-    /// The same for one that must be there.
+    /// Checks a required text.
     pub fn required_text(&mut self, field: &str, value: &str, most: usize) {
         if value.trim().is_empty() {
             self.fail(field, Rule::Required, "must be given");
@@ -232,22 +232,18 @@ impl Checks {
         }
     }
 
-    /// Where a payer returns to: a page, or a deep link of an app.
+    /// Checks the address to which a payer returns: a page, or a deep link of an app.
     pub fn return_url(&mut self, field: &str, value: &str) {
         let before = self.0.len();
         self.required_text(field, value, LONGEST_URL);
         let is_allowed = |url: &Url| !REFUSED_SCHEMES.contains(&url.scheme());
         let has_spaces = value.contains(|c: char| c.is_whitespace() || c == '\\');
         if self.0.len() == before && (has_spaces || !Url::parse(value).is_ok_and(|url| is_allowed(&url))) {
-            self.fail(
-                field,
-                Rule::Url,
-                "must be an absolute address, and none by which code would run or a file be read",
-            );
+            self.fail(field, Rule::Url, "must be an absolute address, without a scheme that runs code or reads a file");
         }
     }
 
-    /// A phone number, however it is written; what comes back is the form in which it is sent.
+    /// Checks a phone number in any notation. Returns the form in which it is sent.
     pub fn phone(&mut self, field: &str, value: &str) -> String {
         if value.trim().is_empty() {
             self.fail(field, Rule::Required, "must be given");
@@ -269,7 +265,7 @@ impl Checks {
         phone.unwrap_or_default()
     }
 
-    /// A one-time password, as messages show them; what comes back is the form in which it is sent.
+    /// Checks a one-time password, as messages show it. Returns the form in which it is sent.
     pub fn otp(&mut self, field: &str, value: &str) -> Zeroizing<String> {
         // Zeroization: our copy is wiped.
         let otp = Zeroizing::new(normalized_otp(value));
@@ -280,7 +276,7 @@ impl Checks {
         otp
     }
 
-    /// Adds what others found, but for fields of which it is known already that they are wrong.
+    /// Adds violations, except for fields that are already known to be wrong.
     pub fn add(&mut self, violations: Vec<Violation>) {
         let new: Vec<_> = violations.into_iter().filter(|violation| !self.is_broken(&violation.field)).collect();
         self.0.extend(new);

@@ -21,7 +21,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// A new one, from 128 random bits.
+            /// A new identifier, from 128 random bits.
             pub fn from_random(bytes: [u8; 16]) -> Self {
                 Self(format!(concat!($prefix, "{}"), hex(&bytes)))
             }
@@ -65,7 +65,7 @@ id! {
 }
 
 id! {
-    /// An API key's identifier: `key_` and 32 characters. It is no secret.
+    /// An API key's identifier: `key_` and 32 characters. It is not secret.
     ApiKeyId, "key_", "key"
 }
 

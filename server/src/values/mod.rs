@@ -1,5 +1,4 @@
-//! Values that every room uses: moments, methods, states and hidden texts; identifiers, cursors, card numbers and errors in files of
-//! their own.
+//! Shared values: times, methods, states and hidden strings; identifiers, cursors, card numbers and errors in files of their own.
 
 pub mod card_number;
 mod cursor;
@@ -13,15 +12,15 @@ pub use cursor::Cursor;
 pub use ids::{ApiKeyId, CheckoutId, PaymentId, hex, is_hex_128};
 use strum::{Display, EnumIter, EnumString, IntoStaticStr};
 
-/// A moment by the database's clock: milliseconds since the beginning of 1970.
+/// A time by the database's clock: milliseconds since the beginning of 1970.
 pub type Millis = i64;
 
-/// Milliseconds of a duration, cut at the largest that a database keeps.
+/// The milliseconds of a duration, capped at the largest value of a database.
 pub fn millis(duration: std::time::Duration) -> Millis {
     Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }
 
-// Ways to pay.
+// Payment methods.
 
 /// A way to pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString, IntoStaticStr)]
@@ -34,29 +33,29 @@ pub enum Method {
     Qr,
     /// The mobile bank, confirmed by a one-time password.
     Mbank,
-    /// A MegaPay wallet, confirmed by a PIN: only where the settings name the merchant's requisite.
+    /// A MegaPay wallet, confirmed by a PIN: only if the settings name the merchant's requisite.
     Megapay,
-    /// A card whose number passes through the server, which puts it under PCI DSS: only where the settings turn cards on, and
-    /// the checkout names it.
+    /// A card whose number passes through the server, which puts it under PCI DSS: only if the settings enable
+    /// cards, and the checkout names it.
     Card,
 }
 
 impl Method {
-    /// All of them, in their order, which databases keep (`pace::queues`).
+    /// All methods, in an order that databases depend on (`pace::queues`).
     pub const ALL: [Self; 5] = [Self::PayForm, Self::Qr, Self::Mbank, Self::Megapay, Self::Card];
 
-    /// True where the request that begins such a payment can itself take money; else it makes a page or a code that nobody
-    /// can pay who has not seen it.
+    /// True if the request that begins such a payment can itself take money; otherwise it creates a page or a code, which
+    /// nobody can pay without seeing it.
     pub fn moves_money(self) -> bool {
         matches!(self, Self::Mbank | Self::Megapay | Self::Card)
     }
 
-    /// True where the payer confirms the payment by a code that comes to a phone: a one-time password, or a wallet's PIN.
+    /// True if the payer confirms the payment by a code that comes to a phone: a one-time password, or a wallet's PIN.
     pub fn is_confirmed_by_code(self) -> bool {
         matches!(self, Self::Mbank | Self::Megapay)
     }
 
-    /// True where it may wait until it can be sent. A card may not: it would have to be kept meanwhile.
+    /// True if it may wait until it can be sent. A card payment may not: the card would have to be stored in the meantime.
     pub fn may_wait(self) -> bool {
         self != Self::Card
     }
@@ -64,31 +63,31 @@ impl Method {
 
 // States of checkouts and payments.
 
-/// Where a checkout stands.
+/// The state of a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum CheckoutState {
     /// It can be paid.
     Open,
-    /// The gateway reported that a payment of it was charged. Nothing takes that back.
+    /// The gateway reported that a payment of it was charged. Final.
     Paid,
-    /// Its time passed. Money that comes late makes it paid all the same.
+    /// Its time passed. A late charge still makes it paid.
     Expired,
-    /// The shop cancelled it. Money that comes late makes it paid all the same.
+    /// The shop cancelled it. A late charge still makes it paid.
     Cancelled,
 }
 
-/// Where a payment stands.
+/// The state of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum PaymentState {
-    /// Written down, and certainly not sent.
+    /// Recorded, and certainly not sent.
     Prepared,
-    /// Written down, and perhaps sent.
+    /// Recorded, and perhaps sent.
     Sending,
-    /// Certainly nothing happened at the gateway, or nobody can pay what was made there.
+    /// Certainly nothing happened at the gateway, or nobody can pay the payment there.
     NotMade,
     /// It may have happened. It is polled, and never sent again.
     Unknown,
@@ -96,17 +95,17 @@ pub enum PaymentState {
     Awaiting,
     /// The payer's one-time password was sent, or may have been.
     Confirming,
-    /// The gateway reported that the money was taken, or a person decided it. Nothing takes that back.
+    /// The gateway reported that the money was taken, or a person decided it. Final.
     Charged,
     /// The gateway reported that it ended without money being taken, or a person decided it.
     Rejected,
-    /// The gateway reports another order, amount or currency than requested: a person has to look.
+    /// The gateway reports another order, amount or currency than requested: a person must review it.
     Mismatch,
-    /// The gateway reports a charge that cannot be verified: a person has to look.
+    /// The gateway reports a charge that cannot be verified: a person must review it.
     Unverifiable,
 }
 
-/// Where a number stands that a callback claimed for a pay-form.
+/// The state of a number that a callback claimed for a pay-form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -130,12 +129,12 @@ pub enum ClaimState {
 }
 
 impl ClaimState {
-    /// The gateway reports a charge that cannot be believed: a person has to decide.
+    /// The gateway reports a charge that cannot be trusted: a person must decide.
     pub fn is_in_doubt(self) -> bool {
         matches!(self, Self::Unverifiable | Self::Mismatch | Self::OtherPayment)
     }
 
-    /// It gives way to a newer claim where too many are kept.
+    /// Whether it gives way to a newer claim if too many are stored.
     pub(crate) fn gives_way(self) -> bool {
         matches!(self, Self::Rejected | Self::Unknown)
     }
@@ -152,7 +151,7 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// The state that it makes.
+    /// The resulting state.
     pub fn state(self) -> PaymentState {
         match self {
             Self::Charged => PaymentState::Charged,
@@ -162,7 +161,7 @@ impl Resolution {
 }
 
 impl PaymentState {
-    /// The states in which money may still be taken, or may have been without anybody knowing.
+    /// The states in which money may still be taken, or may have been taken unnoticed.
     pub const MAY_TAKE_MONEY: [Self; 7] = [
         Self::Prepared,
         Self::Sending,
@@ -173,41 +172,41 @@ impl PaymentState {
         Self::Unverifiable,
     ];
 
-    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a mismatch or an
-    /// unverifiable one charged. They hold back the expiry of a checkout, and its cancellation, as a card does that awaits
-    /// nothing of its payer.
+    /// The states in which our request is in flight or its outcome is unknown, including mismatch and unverifiable, which a
+    /// person may find charged. They delay the expiry of a checkout and block its cancellation, as does a card payment that
+    /// awaits nothing from its payer.
     pub const UNDER_WAY: [Self; 6] =
         [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Mismatch, Self::Unverifiable];
 
-    /// True where it may still take money.
+    /// True if it may still take money.
     pub fn may_take_money(self) -> bool {
         Self::MAY_TAKE_MONEY.contains(&self)
     }
 
-    /// True where nobody needs to query it any more, unless somebody hints that there is something new.
+    /// True if it no longer needs polling, unless there is a hint.
     pub fn is_final(self) -> bool {
         matches!(self, Self::NotMade | Self::Charged | Self::Rejected) || self.is_in_doubt()
     }
 
-    /// True where the gateway reported a charge that cannot be believed: a person has to decide, and nobody pays meanwhile.
+    /// True if the gateway reported a charge that cannot be trusted: a person must decide, and nobody pays until then.
     pub fn is_in_doubt(self) -> bool {
         matches!(self, Self::Mismatch | Self::Unverifiable)
     }
 }
 
-// Texts that no log and no error may show.
+// Strings that no log and no error may show.
 
-/// A text that prints as nothing.
+/// A string that `Debug` does not print.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Hidden(String);
 
 impl Hidden {
-    /// Hides a text.
+    /// Hides a string.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself.
+    /// The string itself.
     pub fn expose(&self) -> &str {
         &self.0
     }

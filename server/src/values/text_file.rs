@@ -36,7 +36,7 @@ pub fn has_utf_16_mark(bytes: &[u8]) -> bool {
     matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
 
-/// The same, and without a mark: an ASCII character in two bytes.
+/// Whether bytes begin like UTF-16, with a mark or with an ASCII character in two bytes.
 fn begins_like_utf_16(bytes: &[u8]) -> bool {
     has_utf_16_mark(bytes) || matches!(bytes, [0, 1..=255, ..] | [1..=255, 0, ..])
 }

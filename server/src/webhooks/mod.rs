@@ -1,4 +1,4 @@
-//! Delivery of events to the shop: at least once, first in order, one stream a checkout, signed (Standard Webhooks).
+//! Delivery of events to the shop: at least once, in order, one stream per checkout, signed (Standard Webhooks).
 
 use std::{mem::take, str::FromStr, sync::Arc, time::Duration};
 
@@ -31,31 +31,31 @@ pub(crate) mod headers {
     pub(crate) const SIGNATURE: &str = "webhook-signature";
 }
 
-/// An event on its way to the shop, with the headers that say whose it is.
+/// An event to send to the shop, with its signature headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookMessage {
-    /// `webhook-id`: the event's, the same however often it comes.
+    /// `webhook-id`: the event's identifier, the same for every delivery.
     pub id: String,
     /// `webhook-timestamp`: seconds since the beginning of 1970.
     pub timestamp: i64,
-    /// `webhook-signature`: one for each secret that is valid, with a space between two.
+    /// `webhook-signature`: one for each valid secret, separated by spaces.
     pub signature: String,
     /// The JSON.
     pub body: String,
 }
 
-/// Why a shop did not take an event.
+/// Why the delivery of an event failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryError {
     /// For the log and the staff, such as `it answered 400`.
     pub why: String,
-    /// Whether the shop refused this one event, for what it is. Everything else is about its address or the whole shop.
+    /// Whether the shop refused this one event because of its content. All other failures concern its address or the whole shop.
     pub is_refusal: bool,
 }
 
 impl DeliveryError {
-    /// The shop failed, or was not reached: it may take the event later.
+    /// The shop failed, or was not reached: it may accept the event later.
     pub fn failed(why: impl Into<String>) -> Self {
         Self { why: why.into(), is_refusal: false }
     }
@@ -68,7 +68,7 @@ impl DeliveryError {
 
 /// Sends events to the shop.
 pub trait WebhookSender: Send + Sync + 'static {
-    /// Delivers an event. Whatever is not an answer 2xx is an error.
+    /// Delivers an event. Anything other than a 2xx response is an error.
     fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>>;
 }
 
@@ -78,14 +78,14 @@ pub trait WebhookSender: Send + Sync + 'static {
 pub struct Deliveries {
     /// The number of attempted deliveries.
     pub tried: usize,
-    /// The time until the next one is due, where one waits.
+    /// The time until the next delivery is due, if one waits.
     pub next_in_ms: Option<Millis>,
 }
 
 /// The most outcomes that share a commit.
 const RECORDED: usize = 64;
 
-/// Takes the next event of each stream that is due, each on its way to the shop, and tells when the next one is.
+/// Claims the next event of each due stream, each as a future of its delivery, and returns when the next one is due.
 pub(crate) async fn claim(
     storage: &dyn Storage,
     post: &Arc<dyn WebhookSender>,
@@ -101,7 +101,7 @@ pub(crate) async fn claim(
     Ok((posting.collect(), claimed.next_in_ms))
 }
 
-/// One turn: the next event of each stream that is due. One that fails holds up nobody else's.
+/// One turn: delivers the next event of each due stream. A failure delays no other stream.
 pub(crate) async fn deliver(
     storage: &dyn Storage,
     post: &Arc<dyn WebhookSender>,
@@ -118,7 +118,7 @@ pub(crate) async fn deliver(
     Ok(Deliveries { tried, next_in_ms })
 }
 
-/// Notes what became of deliveries.
+/// Records the outcomes of deliveries.
 pub(crate) async fn record(
     storage: &dyn Storage,
     metrics: &Metrics,
@@ -127,7 +127,7 @@ pub(crate) async fn record(
     delivered.iter().for_each(|one| metrics.delivered(one.result == DeliveryResult::Taken));
     for one in storage.record_deliveries(delivered).await? {
         let (event, kind, checkout, why) = (one.event, one.kind.name(), one.checkout, one.why);
-        tracing::warn!(target: "kassa_server", event, kind, %checkout, why, "the shop refused an event again and again: it is stepped over");
+        tracing::warn!(target: "kassa_server", event, kind, %checkout, why, "the shop refused an event repeatedly: the event is skipped");
     }
     Ok(())
 }
@@ -144,7 +144,7 @@ async fn post_one(
     telemetry::came_of(&span, if result.is_ok() { "taken" } else { "not_taken" }, result.is_err());
     if let Err(DeliveryError { why, .. }) = &result {
         let kind = delivery.kind.map_or("unknown", EventKind::name);
-        tracing::warn!(target: "kassa_server", event = delivery.id, kind, why, "the shop did not take an event");
+        tracing::warn!(target: "kassa_server", event = delivery.id, kind, why, "delivery of an event to the shop failed");
     }
     let result = match result {
         Ok(()) => DeliveryResult::Taken,
@@ -156,13 +156,14 @@ async fn post_one(
 
 // Events over HTTP.
 
-/// The answers that refuse an event for what it is. 401, 403, 404, 405, 410 and 429 are about the address or the whole shop.
+/// The responses that refuse an event because of its content. 401, 403, 404, 405, 410 and 429 are about
+/// the address or the whole shop.
 const REFUSALS: [u16; 6] = [400, 406, 409, 415, 422, 501];
 
-/// After which time a shop that has not answered has failed.
+/// The deadline of the shop's response.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Delivers events to one address of the shop's.
+/// Delivers events to one address of the shop.
 pub struct HttpWebhookSender {
     client: Client,
     url: Url,
@@ -172,7 +173,7 @@ impl HttpWebhookSender {
     /// To this address: https, or http to a loopback address.
     ///
     /// # Errors
-    /// [`ServerError::Invalid`] for another address, [`ServerError::Unavailable`] where TLS cannot be set up.
+    /// [`ServerError::Invalid`] for another address, [`ServerError::Unavailable`] if TLS cannot be set up.
     pub fn to(url: &str) -> Result<Self, ServerError> {
         Self::within(&[], url)
     }
@@ -214,7 +215,7 @@ impl WebhookSender for HttpWebhookSender {
                     let status = answer.status().as_u16();
                     Err(DeliveryError { why: format!("it answered {status}"), is_refusal: REFUSALS.contains(&status) })
                 }
-                // Its address may hold a secret of the shop's.
+                // Its address may contain a secret of the shop.
                 Err(problem) => Err(DeliveryError::failed(problem.without_url().to_string())),
             }
         })
@@ -226,12 +227,12 @@ impl WebhookSender for HttpWebhookSender {
 
 const PREFIX: &str = "whsec_";
 
-/// A secret that the shop shares: `whsec_` and base64 of 24 to 64 bytes. It prints as nothing.
+/// A secret shared with the shop: `whsec_` and base64 of 24 to 64 bytes. `Debug` prints nothing of it.
 #[derive(Clone, Debug)]
 pub struct SigningSecret(Hidden);
 
 impl SigningSecret {
-    /// A new one, from 256 random bits.
+    /// A new secret, from 256 random bits.
     pub fn from_random(bytes: [u8; 32]) -> Self {
         Self(Hidden::new(format!("{PREFIX}{}", STANDARD.encode(bytes))))
     }

@@ -91,10 +91,10 @@ async fn unreadable_callback_is_shown_to_staff() {
     let person = Visitor::log_in(&served, "Aizada").await;
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
     for part in [
-        "Nothing: it called back",
-        "a callback that could not be read",
+        "Callback from the gateway",
+        "an unreadable callback",
         "the body is too large",
-        "a callback without some fields",
+        "a callback with missing fields",
         "absent or not readable: amount, status, dateCreated, provider",
         "GW-&#60;7&#62;",
     ] {

@@ -71,8 +71,8 @@ async fn staff_member_resolves_payment_with_reason() {
     let elsewhere = format!("/staff/checkouts/co_{}/payments/{payment}/resolve", "0".repeat(32));
     assert_eq!(person.post(&served, &elsewhere, &right).await.status, 404);
     let stale = person.post(&served, &resolve, &[("version", "0"), right[1], right[2]]).await;
-    assert!(stale.status == 409 && stale.text.contains("something happened to this checkout"), "{stale:?}");
-    assert!(person.page(&served, &path).await.contains("Decide what became of it"), "nothing was decided so far");
+    assert!(stale.status == 409 && stale.text.contains("the checkout changed after you opened this page"), "{stale:?}");
+    assert!(person.page(&served, &path).await.contains("Decide the outcome"), "nothing was decided so far");
 
     let done = person.post(&served, &resolve, &right).await;
     assert_eq!((done.status, done.header("location")), (303, Some(format!("{path}?done=resolved").as_str())));
@@ -88,7 +88,7 @@ async fn staff_member_resolves_payment_with_reason() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    assert!(page.contains(">charged<") && !page.contains("Decide what became of it"), "{page}");
+    assert!(page.contains(">charged<") && !page.contains("Decide the outcome"), "{page}");
     let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
     let sent: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| &at["event"]).collect();
     let resolved = sent.iter().find(|event| event["type"] == "payment.resolved").unwrap();
@@ -236,12 +236,12 @@ async fn staff_history_shows_exchanges_without_secrets() {
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
     let tables: Vec<_> = page.split("<table class=\"exchanges\">").skip(1).collect();
     assert_eq!(tables.len(), 2, "one of each payment: {page}");
-    for part in ["To make the payment", "refused, nothing happened", "code 51", "**** **** **** ****"] {
+    for part in ["Create payment", "refused, nothing happened", "code 51", "**** **** **** ****"] {
         assert!(tables[0].contains(part), "{part}: {page}");
     }
     let place = |part: &str| tables[1].find(part).unwrap_or_else(|| panic!("no {part}: {page}"));
     assert!(
-        place("accepted") < place("To take the one-time password") && place("refused, nothing") < place(">charged")
+        place("accepted") < place("Confirm with one-time password") && place("refused, nothing") < place(">charged")
     );
     for file in served.files() {
         for secret in ["4000 0000 0000 2016", PHONE, &served.fake.otp()] {
@@ -524,10 +524,10 @@ async fn callbacks_of_forgotten_payments_are_shown() {
     // One of another form is no address of ours.
     assert_eq!(served.send("POST", "/callbacks/wp-login/php", &json, charged).await.status, 404);
     let start = person.page(&served, "/staff").await;
-    assert!(start.contains("payments that this database does not have: 2."), "{start}");
+    assert!(start.contains("payments that are not in this database: 2."), "{start}");
     assert!(!start.contains("Nothing needs a person now."), "{start}");
     let page = person.page(&served, "/staff/unknown-callbacks").await;
-    for part in ["GW-17", "390.50", ">charged<", "restored from a backup", "Deliver nothing because of it"] {
+    for part in ["GW-17", "390.50", ">charged<", "restored from a backup", "Do not deliver because of it"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!shows_the_card(&page) && !page.contains("<i>"), "{page}");
@@ -552,7 +552,7 @@ async fn staff_pages_speak_the_picked_language() {
     let (id, _) = unknown(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let path = format!("/staff/checkouts/{id}");
-    for (language, wanted) in [("ru", "Что запрошено"), ("ky", "Эмне суралган"), ("en", "What was wanted")]
+    for (language, wanted) in [("ru", "Что запрошено"), ("ky", "Эмне суралган"), ("en", "Request")]
     {
         let answer = person.get(&served, &format!("{path}?lang={language}")).await;
         let (page, cookie) = (&answer.text, answer.header("set-cookie").unwrap());
@@ -592,8 +592,7 @@ async fn doubtful_report_is_shown_beside_the_order() {
     let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
     let path = format!("/staff/checkouts/{id}");
     let (page, looked_at) = (decider.page(&served, &path).await, looker.page(&served, &path).await);
-    for part in
-        ["Expected beside reported", "390.00\u{a0}som", "391.50\u{a0}som", "Compare what was expected", "Aizada"]
+    for part in ["Expected and reported", "390.00\u{a0}som", "391.50\u{a0}som", "Compare the expected values", "Aizada"]
     {
         assert!(page.contains(part) && looked_at.contains(part), "{part}: {page}");
     }

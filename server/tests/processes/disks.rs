@@ -265,7 +265,7 @@ fn payment_sent_when_disk_fills_is_polled() {
         assert_eq!((answer.status, &answer.body["state"]), (202, &json!("sending")), "{answer:?}");
         true
     });
-    until("it gives up writing it down", || scene.log().contains("an answer could not be written down"));
+    until("it gives up writing it down", || scene.log().contains("a result could not be recorded"));
     disk.has_room();
     let again = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     assert_eq!((again.status, &again.body["state"]), (202, &json!("sending")), "{again:?}");

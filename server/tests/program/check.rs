@@ -18,10 +18,10 @@ fn check_reports_valid_setup_and_creates_nothing() {
     let ended = place.run(&["check"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_says(&ended, "gateway", "ok", "reached, credentials accepted, understood");
-    assert_says(&ended, "database", "ok", "the first start makes it");
+    assert_says(&ended, "database", "ok", "the first start creates it");
     assert_says(&ended, "keys", "warning", "kassa-server keys new");
     assert_says(&ended, "events", "warning", "set events.url");
-    assert_says(&ended, "public_url", "warning", "only a gateway on this machine reaches it");
+    assert_says(&ended, "public_url", "warning", "only programs on this machine can reach it");
     assert!(ended.out.contains("gateway.password = (hidden)  (kassa.toml:8)"), "{}", ended.out);
     assert!(!place.path("kassa.db").exists());
 
@@ -128,7 +128,7 @@ fn a_database_that_cannot_be_used_stays_as_it_is() {
     db.execute_batch("PRAGMA user_version = 0; CREATE TABLE recipes (id INTEGER)").unwrap();
     assert_says(&place.run(&["check"]), "database", "wrong", "another program's database");
     place.write("kassa.toml", &settings_for(sandbox.url()).replace("kassa.db", "no/such/kassa.db"));
-    assert_says(&place.run(&["check"]), "database", "wrong", "there is no folder no/such");
+    assert_says(&place.run(&["check"]), "database", "wrong", "the folder no/such does not exist");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn killed_server_leaves_nothing_behind() {
     let listed = place.run(&["keys", "list"]);
     assert!(listed.code == Some(1) && listed.err.contains(&format!("there is no database {shown}")), "{listed:?}");
     let made = place.run(&["keys", "new", "--name", "shop"]);
-    assert!(made.code == Some(0) && made.err.contains(&format!("this one was made: {shown}")), "{made:?}");
+    assert!(made.code == Some(0) && made.err.contains(&format!("a new one was created: {shown}")), "{made:?}");
     let key = made.out.trim().to_owned();
 
     let (one, two) = (place.start(&[]), place.start(&["--log", "trace"]));
@@ -42,7 +42,7 @@ fn killed_server_leaves_nothing_behind() {
     assert!(status == 200 && found["state"] == "open", "{found}");
 
     let checked = place.run(&["check"]);
-    assert!(checked.line("database").ends_with("is of this server's version"), "{checked:?}");
+    assert!(checked.line("database").ends_with("has this server's version"), "{checked:?}");
     assert!(checked.line("keys").ends_with("1 good, 0 revoked"), "{checked:?}");
     let listed = place.run(&["keys", "list"]);
     assert!(listed.out.contains(" good  shop"), "{listed:?}");

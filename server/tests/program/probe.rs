@@ -380,7 +380,7 @@ fn probe_ignores_html_and_empty_responses() {
     let gateway = pages();
     let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, true);
     assert!(
-        ran.has_problem("no response came, or an empty one") && ran.has_problem("it is no answer"),
+        ran.has_problem("no response came, or an empty one") && ran.has_problem("it is not an answer"),
         "{:#?}",
         ran.problems
     );
@@ -390,7 +390,7 @@ fn probe_ignores_html_and_empty_responses() {
         "nothing is known of what would be confirmed"
     );
     for what in ["- mobile bank (order number ", "- card "] {
-        let is_told = |line: &str| line.starts_with(what) && line.ends_with("PENDING: what came of it is not known");
+        let is_told = |line: &str| line.starts_with(what) && line.ends_with("PENDING: its outcome is unknown");
         assert!(ran.text.lines().any(is_told), "{what}: {}", ran.text);
     }
 }
@@ -412,7 +412,7 @@ fn probe_ignores_unknown_order_number() {
     let query = ProbePlan { status_query: Some("nobody-7".to_owned()), ..plan() };
     let ran = play(&gateway, &Dialect::default(), query, false);
     assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
-    assert!(ran.has_problem("the gateway knows this number in none of the ways"), "{:#?}", ran.problems);
+    assert!(ran.has_problem("no form of the status query finds this number"), "{:#?}", ran.problems);
 }
 
 #[test]
@@ -541,7 +541,7 @@ fn probe_verifies_number_per_provider() {
     });
     let query = ProbePlan { status_query: Some("order-7".to_owned()), ..plan() };
     let ran = play(&gateway, &Dialect::default(), query, false);
-    assert!(ran.has_problem("the gateway knows this number in none of the ways"), "{:#?}\n{}", ran.problems, ran.text);
+    assert!(ran.has_problem("no form of the status query finds this number"), "{:#?}\n{}", ran.problems, ran.text);
     let got = gateway.got.lock().unwrap();
     let of_nobody = got.iter().filter(|(path, sent)| path.ends_with("/get-status") && sent["orderNumber"] != "order-7");
     let providers: Vec<_> = of_nobody.map(|(_, sent)| text(sent, "provider")).collect();
@@ -614,7 +614,7 @@ fn probe_needs_test_environment_and_permission() {
             &*format!("names pay.example.kg, and the host of gateway.url is {host}"),
         ),
         (vec!["probe", "--yes", "--test-environment", "127.0.0.1"], "names 127.0.0.1, and"),
-        (more(&[]), "permit all of them by --yes"),
+        (more(&[]), "permit all payments by --yes"),
         (more(&["--yes", "--gateway-url", "ftp://x"]), "gateway.url"),
         (more(&["--yes", "--report", "there.md"]), "there.md exists already"),
         (more(&["--yes", "--write-dialect", "there.md"]), "there.md exists already"),

@@ -185,7 +185,7 @@ fn rejudge_refuses_unreadable_input() {
     Recording::new().line("{").write(&place, "nothing.jsonl");
     for (arguments, said) in [
         (&["missing.jsonl", "--dialect", "interface", "--against", "finipay"][..], "missing.jsonl cannot be read: "),
-        (&["empty.jsonl", "--dialect", "interface", "--against", "finipay"], "empty.jsonl is no recording: "),
+        (&["empty.jsonl", "--dialect", "interface", "--against", "finipay"], "empty.jsonl is not a recording: "),
         (&["newer.jsonl", "--dialect", "interface", "--against", "finipay"], "newer.jsonl is a recording of form 2"),
         (
             &["recording.jsonl", "--dialect", "interface", "--against", "broken.json"],

@@ -1,5 +1,5 @@
-//! Model checking (loom): every interleaving of completing, taking and giving up that the memory model allows, over the very file
-//! that the library is made of.
+//! Model checking (loom): every interleaving of completing, taking and giving up that the memory model allows, of the same file that the
+//! library contains.
 //!
 //! A signal that is lost is a call that is never answered, and no test with real threads would find it reliably. Here
 //! a thread that waits for a signal that does not come is a deadlock, which the checker reports, with the interleaving

@@ -1,6 +1,6 @@
-//! Completions: the calls that nobody waits for in the library, and what came of them until somebody takes it.
+//! Completions: calls without a waiting thread in the library, and their results until they are taken.
 //!
-//! Nothing here knows of UniFFI or has a pointer. [`interleavings`] therefore runs the same file under a model checker.
+//! Nothing here depends on UniFFI or uses a pointer. [`interleavings`] therefore runs the same file under a model checker.
 
 #[cfg(test)]
 mod interleavings;

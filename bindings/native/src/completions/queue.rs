@@ -1,7 +1,7 @@
 //! A queue of completions. Every call that begins in it ends once: its caller receives the completion, or it is given up.
 //!
-//! Between the two, a listener takes completions for all callers. A caller may give up after that, and only then is it known that nobody
-//! receives the completion; so the queue holds a receipt until one or the other happens.
+//! Between the two, a listener takes completions for all callers. A caller may give up after that, and only then is it certain that no
+//! caller receives the completion; so the queue holds a receipt until either happens.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,7 +11,7 @@ use std::{
 
 use super::sync::{Condvar, Mutex, MutexGuard};
 
-/// Calls by number: those that go on as `T`, those that are complete with `C`, and receipts `R` of those that are taken.
+/// Calls by number: running ones as `T`, complete ones with `C`, and receipts `R` of taken ones.
 pub struct Queue<T, C, R> {
     calls: Mutex<Calls<T, C, R>>,
     is_complete: Condvar,
@@ -23,7 +23,7 @@ struct Calls<T, C, R> {
     taken: HashMap<u64, R>,
 }
 
-/// What a call was when it was given up.
+/// The state of a call when it was given up.
 pub enum GivenUp<T, C, R> {
     GoingOn(T),
     Complete(C),
@@ -43,25 +43,25 @@ impl<T, C, R> Queue<T, C, R> {
         self.calls().going_on.insert(number, call);
     }
 
-    /// A call is complete. True where the queue was empty: many calls that are complete at once give one signal. One that was given up
-    /// meanwhile has its completion back: nobody receives it.
+    /// Completes a call. True if the queue was empty: many calls that complete at once give one signal. The completion of a call that was
+    /// given up is returned: no caller receives it.
     pub fn complete(&self, number: u64, completion: C) -> Result<bool, C> {
         let mut calls = self.calls();
         let Some(call) = calls.going_on.remove(&number) else { return Err(completion) };
         calls.complete.push_back((number, completion));
         let is_first = calls.complete.len() == 1;
         drop(calls);
-        // A call may hold anything.
+        // Dropped without the lock, because a call may hold anything.
         drop(call);
         Ok(is_first)
     }
 
-    /// Wakes whoever sleeps in [`wait`](Self::wait).
+    /// Wakes the thread that sleeps in [`wait`](Self::wait).
     pub fn wake(&self) {
         self.is_complete.notify_one();
     }
 
-    /// Gives a call up, unless its completion was received. What it was is the caller's, to be dropped without the lock.
+    /// Gives a call up, unless its completion was received. Returns its state, to be dropped without the lock.
     pub fn give_up(&self, number: u64) -> Option<GivenUp<T, C, R>> {
         let mut calls = self.calls();
         if let Some(call) = calls.going_on.remove(&number) {
@@ -83,8 +83,8 @@ impl<T, C, R> Queue<T, C, R> {
         given_up
     }
 
-    /// Takes completions, the oldest first, as long as there is room for them. True where some are left; no signal is given for those.
-    /// Writing one gives its receipt, where it has one.
+    /// Takes completions, the oldest first, while there is room for them. True if some are left; no signal is given for those. Writing one
+    /// returns its receipt, if it has one.
     pub fn take(&self, write: impl FnMut(u64, C) -> Result<Option<R>, C>) -> bool {
         taken(&mut self.calls(), write)
     }
@@ -94,7 +94,7 @@ impl<T, C, R> Queue<T, C, R> {
         self.calls().taken.remove(&number)
     }
 
-    /// The same, but first sleeps until there is one, though no longer than said.
+    /// Takes completions, but first sleeps until there is one, for at most `longest`.
     pub fn wait(&self, longest: Duration, write: impl FnMut(u64, C) -> Result<Option<R>, C>) -> bool {
         let calls = self.calls();
         let (mut calls, _) = self

@@ -1,3 +1,3 @@
-//! Synchronisation primitives of the standard library. The model checker puts its own in their place.
+//! Synchronisation primitives of the standard library. The model checker replaces them with its own.
 
 pub use std::sync::{Condvar, Mutex, MutexGuard};

@@ -27,7 +27,7 @@ class Admin:
         self, method: str, path: str, body: Mapping[str, object] | None = None, **query: str | None
     ) -> dict[str, Any]:
         """Sends a request, and reads numbers exactly; raises an error if the sandbox refused it."""
-        # pytest loads this package in every run of an environment that has it; most of them never ask.
+        # pytest loads this package in every run of an environment that has it; most runs never send a request.
         from http.client import HTTPConnection, HTTPException
 
         asked = urlencode({name: value for name, value in query.items() if value is not None})

@@ -9,11 +9,11 @@ from pathlib import Path
 from .errors import StartError
 
 VARIABLE = "KASSA_SANDBOX_BINARY"
-"""Names another program than the one that came with this package, for work on the sandbox itself."""
+"""The variable with the path of another program than this package's, for work on the sandbox itself."""
 
 
 def find() -> Path:
-    """The program that came with this package, wherever it was installed to, or the one that the environment names."""
+    """The program of this package, wherever it is installed, or the one that the environment names."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)

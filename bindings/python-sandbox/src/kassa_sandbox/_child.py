@@ -1,4 +1,4 @@
-"""The sandbox as a child process. It never outlives the process that started it, however that one ends."""
+"""The sandbox as a child process. It never outlives the process that started it, however that process ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .errors import StartError
 START_PATIENCE = 60.0
 """The timeout of the start in seconds. It takes milliseconds; the rest is for an overloaded machine."""
 STOP_PATIENCE = 15.0
-"""Seconds to an end in order: the sandbox lets go of what is under way after a few."""
+"""The timeout of a graceful stop in seconds: the sandbox drops open requests after a few."""
 
 
 class Child:
@@ -84,7 +84,7 @@ class Child:
             self._bury()
 
     def kill(self) -> None:
-        """Ends it without giving it a chance to put anything in order."""
+        """Kills it without a graceful shutdown."""
         if self.is_mine:
             self._process.kill()
             self._life.close()
@@ -97,15 +97,15 @@ class Child:
         _children.discard(self)
 
     def leave_to_the_parent(self) -> None:
-        """In a forked process: lets go of what is the parent's, and only lets go."""
+        """In a forked process: closes its copy of the parent's pipe, and does nothing else."""
         self.is_mine = False
         self._life.close()
-        # Whether it still runs is not for this process to ask.
+        # This process must not wait for it.
         self._process.returncode = 0
 
 
 def start(command: Sequence[str], environment: Mapping[str, str]) -> tuple[subprocess.Popen[str], IO[bytes]]:
-    """Starts a program; what comes second keeps it alive. It has no buffer, so it has no lock that a fork could copy."""
+    """Starts a program; returns it, and the pipe that keeps it alive. The pipe is unbuffered, so a fork can copy no lock."""
     standard_input, life = os.pipe()
     alive = open(life, "wb", buffering=0)  # noqa: PTH123, SIM115 - not a path, and open for longer than this
     try:
@@ -117,7 +117,7 @@ def start(command: Sequence[str], environment: Mapping[str, str]) -> tuple[subpr
             env=dict(environment),
             encoding="utf-8",
             errors="replace",
-            # Ctrl-C is for the tests, which put things in order while the sandbox still runs.
+            # Ctrl-C must only reach the tests, which clean up while the sandbox still runs.
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
@@ -138,7 +138,7 @@ def piped(stream: IO[str] | None) -> IO[str]:
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
 _forking = threading.RLock()
-"""Held while a child is started, so that no fork takes its pipe along unseen."""
+"""Held while a child is started, so that no fork copies its pipe before it is registered."""
 
 
 def _forked() -> None:

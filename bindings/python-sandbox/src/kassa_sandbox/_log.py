@@ -1,4 +1,4 @@
-"""The child's log: read without pause, so that the child never waits for a reader, and handed on."""
+"""The child's log: read continuously, so that the child never waits for a reader, and passed to a logger or a file."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LEVELS = {
     "ERROR": logging.ERROR,
 }
 KEPT_LINES = 50
-"""Of the end of the log, for the error of a start that failed."""
+"""The last lines of the log, for the error of a failed start."""
 WAITING_LINES = 10_000
-"""For a logging handler that is slow. Where it stands still, further lines are lost."""
+"""The buffer for a slow logging handler. If it is full, further lines are dropped."""
 READING_PATIENCE = 60.0
-"""Seconds that an ended child's log may take to be read: whoever reads waits for nobody."""
+"""The timeout for reading the rest of an ended child's log, in seconds."""
 HANDING_ON_PATIENCE = 5.0
-"""Seconds that it may then take to be handed on."""
+"""The timeout for logging the rest after that, in seconds."""
 
 Log = logging.Logger | Path | None
-"""Where the log goes."""
+"""The target of the log."""
 
 
 Sink = logging.Logger | IO[str] | None
-"""Where the log goes, opened."""
+"""The opened target of the log."""
 
 
 def opened(log: Log) -> Sink:
@@ -42,7 +42,7 @@ def opened(log: Log) -> Sink:
 
 
 def close(sink: Sink) -> None:
-    """Closes a file; anything else is not ours."""
+    """Closes a file; a logger stays open."""
     if sink is not None and not isinstance(sink, logging.Logger):
         with suppress(OSError):
             sink.close()
@@ -59,7 +59,7 @@ class LogReader:
         self._is_read = threading.Event()
         self._handing_on: threading.Thread | None = None
         if isinstance(sink, logging.Logger):
-            # A handler may wait for whatever it likes, so it is not called by the one who reads.
+            # A handler may block, so the reading thread does not call it.
             self._lines = queue.Queue(WAITING_LINES)
             self._handing_on = threading.Thread(
                 target=hand_on_lines, args=(self._lines, sink), name="kassa-sandbox-logging", daemon=True
@@ -87,9 +87,9 @@ class LogReader:
                 self._lines.put_nowait(line)
 
     def finish(self) -> str:
-        """Waits until all was handed on; the end of the log."""
+        """Waits until everything was logged; returns the last lines."""
         self._is_read.wait(READING_PATIENCE)
-        # A handler may be the one who ends the sandbox.
+        # A handler may be the caller that ends the sandbox.
         if self._handing_on is not None and self._handing_on is not threading.current_thread():
             self._handing_on.join(HANDING_ON_PATIENCE)
         return "\n".join(self._last)

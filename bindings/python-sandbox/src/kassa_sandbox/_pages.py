@@ -10,7 +10,7 @@ from .payers import TestCard, TestPhone
 
 
 def pay_by_form(page_url: str, payer: TestCard | TestPhone) -> str:
-    """Pays on a pay-form; returns the URL that the payer is sent back to, or an empty text."""
+    """Pays on a pay-form; returns the URL that the payer is redirected to, or an empty string."""
     status, leads_to = submit(page_url, **fields_of(payer))
     next_page = urljoin(page_url, leads_to)
     if status >= 400 or (payer.otp is not None and not leads_to):
@@ -25,7 +25,7 @@ def pay_by_form(page_url: str, payer: TestCard | TestPhone) -> str:
 
 
 def fields_of(payer: TestCard | TestPhone) -> dict[str, str]:
-    """What a payer types into the pay-form."""
+    """The fields of the pay-form for a payer."""
     if isinstance(payer, TestPhone):
         return {"provider": payer.provider, "phone": payer.phone}
     card = {"pan": payer.pan, "expiryMonth": "12", "expiryYear": "2099", "cvc": "123", "name": "Aibek Asanov"}

@@ -18,17 +18,17 @@ class Clock:
         self._admin = admin
 
     def read(self) -> ClockValues:
-        """What time it is there, and when pending payments become final."""
+        """The time, and when pending payments become final."""
         return clock_values(self._admin.ask("GET", "clock"))
 
     def forward(self, by: timedelta) -> ClockValues:
-        """Moves the clock forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again,
+        """Moves the clock forward, by whole milliseconds. Everything due by then happens at once: callbacks are retried,
         pending payments become final, cards expire.
         """
         return clock_values(self._admin.ask("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
 
     def resolve_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
-        """Lets pending payments become final by themselves, those that are pending already, too; without either, never.
+        """Lets pending payments become final automatically, including those that are already pending; without arguments, never.
 
         * ``after_queries``: after this many status queries, each of which still returns ``PENDING``
         * ``after``: after this time by the sandbox's clock, in whole milliseconds

@@ -1,4 +1,4 @@
-"""What can go wrong with the sandbox itself, as distinct from the faults it plays."""
+"""Errors of the sandbox itself, as distinct from the faults that it injects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class StartError(SandboxError):
     """The sandbox did not start: a port in use, an invalid value, or an unusable database."""
 
     detail: str
-    """What went wrong, in words."""
+    """The error message."""
     exit_code: int | None
     """The program's exit code; None if it could not be started."""
     log: str

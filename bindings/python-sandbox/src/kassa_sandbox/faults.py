@@ -18,19 +18,19 @@ class Fault:
     """A snapshot of a fault that is set."""
 
     id: int
-    """Its number."""
+    """Its id."""
     name: FaultName
-    """What it does."""
+    """Its name."""
     struck: int
-    """How many times it has struck."""
+    """How often it was injected."""
     endpoint: Endpoint | None
-    """The endpoint it is for; None for all."""
+    """The endpoint that it applies to; None for all."""
     order_number: str | None
-    """The order it is for; None for all."""
+    """The order that it applies to; None for all."""
     probability: float
-    """How likely it strikes, each time it could."""
+    """The probability of each injection."""
     times: int | None
-    """How many times it strikes before it is spent; None for no limit."""
+    """The maximum number of injections; None for no limit."""
 
 
 class ActiveFault:
@@ -43,17 +43,17 @@ class ActiveFault:
 
     @property
     def id(self) -> int:
-        """Its number."""
+        """Its id."""
         return self._fault.id
 
     @property
     def name(self) -> FaultName:
-        """What it does."""
+        """Its name."""
         return self._fault.name
 
     @property
     def struck(self) -> int:
-        """How many times it has struck by now; once it is gone, how many times it was last seen to have struck."""
+        """How often it was injected so far; after its removal, the last known number."""
         self._is_set()
         return self._fault.struck
 
@@ -64,7 +64,7 @@ class ActiveFault:
 
     def _is_set(self) -> bool:
         for fault in listed(self._admin):
-            # A sandbox that was restarted counts its faults from the beginning.
+            # A restarted sandbox numbers its faults from the beginning.
             if replace(fault, struck=0) == replace(self._fault, struck=0):
                 self._fault = fault
                 return True
@@ -85,13 +85,13 @@ class ActiveFault:
 class Faults:
     """Fault injection. `clear` and the sandbox's ``reset`` remove all faults.
 
-    Nothing happens to the money, but the caller sees trouble: ``request-lost``, ``reset-on-connect``, ``retry-after`` (429),
+    No money moves, and the caller gets an error: ``request-lost``, ``reset-on-connect``, ``retry-after`` (429),
     ``unavailable`` (503), ``unauthorized`` (401).
 
-    The money moves as it should, but the answer is lost or late: ``response-lost``, ``reset-before-response``,
+    The money moves, but the response is lost or late: ``response-lost``, ``reset-before-response``,
     ``reset-in-headers``, ``reset-in-body``, ``delay``, ``drip`` (a byte a second).
 
-    The money moves as usual, but the response is unexpected: ``html-502``, ``not-json``, ``cut-json``, ``endless-body``,
+    The money moves, but the response is unexpected: ``html-502``, ``not-json``, ``cut-json``, ``endless-body``,
     ``redirect``, ``unknown-status``, ``unknown-code``, ``other-dialect``.
 
     The payment itself: ``stuck-pending`` (open until it is approved or declined here), ``otp-twice`` (a confirmation is
@@ -118,11 +118,11 @@ class Faults:
         status: str | None = None,
         code: str | None = None,
     ) -> ActiveFault:
-        """Sets a fault; `AdminRefused` names a field that is wrong, or that this fault does not know.
+        """Sets a fault; `AdminRefused` names a field that is wrong, or that this fault does not have.
 
-        * ``order_number``: only what concerns this order: the merchant's number, the gateway's, or the transaction id
+        * ``order_number``: only this order: the merchant's number, the gateway's number or the transaction id
         * ``endpoint``: only requests to this endpoint
-        * ``times``: how often it strikes before it is spent; without it, no limit
+        * ``times``: the maximum number of injections; no limit by default
         * ``probability``: from 0 to 1, from a separate random generator seeded with ``seed``
         * ``delay``: for ``delay`` and ``callback-late``
         * ``retry_after``: whole seconds, for ``retry-after`` and ``unavailable``
@@ -150,11 +150,11 @@ class Faults:
         return ActiveFault(self._admin, fault(told))
 
     def list(self) -> tuple[Fault, ...]:
-        """The faults that are set, with how often each has struck."""
+        """The faults that are set, with the number of injections of each."""
         return listed(self._admin)
 
     def clear(self) -> None:
-        """Ends every fault."""
+        """Removes all faults."""
         self._admin.ask("DELETE", "faults")
 
 

@@ -18,7 +18,7 @@ def kassa_sandbox_session() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def kassa_sandbox(kassa_sandbox_session: Sandbox) -> Sandbox:
-    """A running sandbox in its initial state: whatever an earlier test did is undone, even killing it."""
+    """A running sandbox in its initial state: the effects of earlier tests are undone, even a kill."""
     kassa_sandbox_session.start().reset()
     return kassa_sandbox_session
 

@@ -1,4 +1,4 @@
-"""A sandbox that is started, looked into, and stopped."""
+"""A sandbox to start, inspect and stop."""
 
 from __future__ import annotations
 
@@ -68,17 +68,17 @@ class Sandbox:
         demo_payments: int = 0,
         log: logging.Logger | str | os.PathLike[str] | None = LOGGER,
     ) -> None:
-        """Nothing is started yet, and the values are checked when it is: `start`, or a ``with`` block.
+        """Starts nothing yet. `start` or a ``with`` block checks the values and starts the sandbox.
 
         * ``database``: an SQLite file that keeps payments and undelivered callbacks; in memory without one
         * ``port``: the port to listen on, on this machine only; 0 takes a free one
         * ``login``, ``password``: the merchant's
-        * ``language``: the language of messages if a request names none
+        * ``language``: the language of messages if a request does not specify one
         * ``reused_order_number``, ``status_numbers``, ``three_ds_1_page``, ``redirect_declines``, ``acts_as``,
           ``mbank_quid``: as for `SwitchValues`
-        * ``callback_pauses``: between attempts to deliver a callback, in whole seconds; the last one repeats. It starts
-          with a second and grows to an hour
-        * ``callback_timeout``: how long a callback's receiver may take, in whole seconds; ten
+        * ``callback_pauses``: the pauses between attempts to deliver a callback, in whole seconds; the last one repeats.
+          By default, from one second to an hour
+        * ``callback_timeout``: the timeout of a delivery attempt, in whole seconds; ten by default
         * ``demo_payments``: the number of generated payments at the start if the database is empty; up to a million
         * ``log``: a logger, a file to append to, or None to drop it
         """
@@ -100,12 +100,12 @@ class Sandbox:
         self._admin: _admin.Admin | None = None
         self._base_url = ""
 
-    # Its life
+    # Its process
 
     def start(self) -> Sandbox:
-        """Starts it, unless it runs; it is ready when this returns. `StartError` says why it could not.
+        """Starts it, unless it runs; it is ready when this returns. `StartError` has the reason of a failure.
 
-        Once it was started, it has the same port each time.
+        After the first start, it always uses the same port.
         """
         if self.is_running:
             return self
@@ -123,16 +123,16 @@ class Sandbox:
             self._child.stop()
 
     def restart(self) -> Sandbox:
-        """Stops it and starts it on the same port, with the same database. Faults are gone, switches as at the start.
+        """Stops it and starts it on the same port, with the same database. Faults are removed, and switches reset.
 
-        Without a ``database`` it comes back empty. After `kill` it is a start after a crash.
+        Without a ``database`` it is empty afterwards. After `kill`, this is a start after a crash.
         """
         self._refuse_in_a_fork("restarted")
         self.stop()
         return self.start()
 
     def kill(self) -> None:
-        """Kills it, as a crash would. `restart` starts it again."""
+        """Kills it, like a crash. `restart` starts it again."""
         self._refuse_in_a_fork("killed")
         if self._child is not None:
             self._child.kill()
@@ -145,7 +145,7 @@ class Sandbox:
         return ["--listen", f"127.0.0.1:{self._port}", *self._options]
 
     def _environment(self) -> dict[str, str]:
-        # Secrets go by the environment: everybody can read the arguments of a process.
+        # Secrets are passed by the environment: everybody can read the arguments of a process.
         own = {
             "KASSA_SANDBOX_LOGIN": self.login,
             "KASSA_SANDBOX_PASSWORD": self.password,
@@ -201,7 +201,7 @@ class Sandbox:
 
     @property
     def admin_token(self) -> str:
-        """The token for the admin interface. It is made for this sandbox, and stays the same after a restart."""
+        """The token for the admin interface. It is generated for this sandbox, and stays the same after a restart."""
         return self._admin_token
 
     def environment(self) -> dict[str, str]:
@@ -214,7 +214,7 @@ class Sandbox:
         named = {"URL": self.base_url, "LOGIN": self.login, "PASSWORD": self.password, "DIALECT": str(dialect)}
         return {f"KASSA_{name}": value for name, value in named.items()}
 
-    # What is in it
+    # Its records
 
     def ledger(self, order_number: str | None = None) -> tuple[Payment, ...]:
         """Every payment, or those with this order number, the newest last: what really happened."""
@@ -228,7 +228,7 @@ class Sandbox:
         return found[-1]
 
     def requests(self, order_number: str | None = None) -> tuple[Request, ...]:
-        """Every request that reached an endpoint, or those that named this order number, in order."""
+        """Every request that reached an endpoint, or those with this order number, in order."""
         return tuple(map(values.request, self._listed("requests", "requests", order_number)))
 
     def callbacks(self, order_number: str | None = None) -> tuple[CallbackAttempt, ...]:
@@ -238,7 +238,7 @@ class Sandbox:
         """
         return tuple(map(values.callback_attempt, self._listed("callbacks", "callbacks", order_number)))
 
-    # What changes it
+    # Its controls
 
     @property
     def faults(self) -> Faults:
@@ -252,11 +252,11 @@ class Sandbox:
 
     @property
     def clock(self) -> Clock:
-        """What time it is there, and what that makes of pending payments."""
+        """The gateway's clock, and when pending payments become final."""
         return Clock(self._ask_where())
 
     def approve(self, number: str, *, sum_tyiyn: int | None = None) -> Payment:
-        """Pays a payment that is open, as its payer would; by the merchant's or the gateway's number, or a transaction id.
+        """Pays an open payment, as its payer; by the merchant's or the gateway's number, or a transaction id.
 
         * ``sum_tyiyn``: the amount that the payer enters for a QR code without an amount
 
@@ -266,19 +266,19 @@ class Sandbox:
         return values.payment(_admin.decide(self._ask_where(), number, "approve", body))
 
     def decline(self, number: str) -> Payment:
-        """Declines a payment that is open, as its payer would; otherwise as `approve`."""
+        """Declines an open payment, as its payer; otherwise like `approve`."""
         return values.payment(_admin.decide(self._ask_where(), number, "decline"))
 
     def pay_by_form(self, page_url: str, payer: TestCard | TestPhone = phones.MBANK_APPROVED) -> str:
-        """Pays on the pay-form with this URL, as a payer in a browser does, one-time password included. Returns the URL that
-        the payer is sent back to; empty if the payer stays on the gateway's page, as after a decline.
+        """Pays on the pay-form with this URL like a payer in a browser, including the one-time password. Returns the URL that
+        the payer is redirected to; empty if the payer stays on the gateway's page, as after a decline.
 
-        `SandboxError` if the pay-form does not take this payer, or is paid already.
+        `SandboxError` if the pay-form does not accept this payer, or is already paid.
         """
         return _pages.pay_by_form(page_url, payer)
 
     def reset(self) -> None:
-        """Forgets payments, requests, callbacks and faults; switches and clock go back to those of the start."""
+        """Deletes payments, requests, callbacks and faults; switches and clock return to their initial values."""
         self._ask_where().ask("POST", "reset")
 
     def _listed(self, path: str, name: str, order_number: str | None) -> list[dict[str, Any]]:
@@ -292,7 +292,7 @@ class Sandbox:
 
 
 def seconds(setting: str, durations: Sequence[timedelta] | None) -> list[str]:
-    """A setting that is given in whole seconds, as the program's option."""
+    """A setting in whole seconds, as an option of the program."""
     if durations is None:
         return []
     if not durations:

@@ -14,7 +14,7 @@ from ._names import DialectName, FaultName
 Kind: TypeAlias = Literal["card", "mbank", "megapay", "pay_form", "qr"]
 """How a payment was created."""
 Provider: TypeAlias = Literal["Cards", "MegaPay", "MBank"]
-"""Who moves the money."""
+"""The provider that processes a payment."""
 Endpoint: TypeAlias = Literal[
     "payment",
     "status",
@@ -32,48 +32,48 @@ Endpoint: TypeAlias = Literal[
 Language: TypeAlias = Literal["en", "ru", "ky"]
 """The language of the sandbox's messages."""
 ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
-"""How a reused order number is treated: an error, the first answer once more, or a second payment."""
+"""How a reused order number is treated: an error, the first response again, or a second payment."""
 StatusNumbers: TypeAlias = Literal["strict", "any"]
-"""Which numbers the two status endpoints know: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
+"""The numbers that the status endpoints accept: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
 MbankQuid: TypeAlias = Literal["order-number", "field", "not-sent"]
 """For FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A line of the ledger: what really happened."""
+    """A payment in the ledger: what really happened."""
 
     kind: Kind
     """How it was created."""
     order_number: str
-    """The merchant's number; of a pay-form the one that the gateway made; of a QR code its transaction id."""
+    """The merchant's number. For a pay-form, the number that the gateway generated; for a QR code, its transaction id."""
     gateway_number: str
-    """The gateway's own number: the ``token`` of its pages."""
+    """The gateway's number: the ``token`` of its pages."""
     transaction_id: str | None
-    """The QR transaction's id; None for every other kind."""
+    """The QR transaction's id; None for all other kinds."""
     provider: Provider | None
-    """Who moves the money; None while the payer has not chosen on the pay-form."""
+    """The provider; None until the payer of a pay-form has chosen one."""
     amount: Decimal | None
-    """In the currency's main unit, of a QR code in tyiyn. None for a QR code without a sum until its payer names one."""
+    """In the currency's main unit, for a QR code in tyiyn. None for a QR code without a sum until its payer enters one."""
     currency: str
     """The currency's code."""
     status: str
     """``CREATED``, ``PENDING``, ``CHARGE`` or ``Reject``."""
     code: str
-    """The code of the status: ``200`` if the money was taken, ``210`` to ``214`` for a rejection and its reason."""
+    """The code of the status: ``200`` for a charge, ``210`` to ``214`` for a rejection by its reason."""
     times_charged: int
-    """How many times money was taken under this order number. More than once is what no client may ever cause."""
+    """The number of charges under this order number. No client may ever cause more than one."""
     created_at: datetime
-    """When it was registered."""
+    """The time of registration."""
 
     @property
     def is_charged(self) -> bool:
-        """Whether this payment took the money."""
+        """Whether this payment was charged."""
         return self.status == "CHARGE"
 
     def __bool__(self) -> NoReturn:
-        # An object is true whatever it says: a test that asserts it would pass though nothing was paid.
-        raise TypeError("Payment is not a yes or no: ask payment.is_charged")
+        # By default an object is true: a test that asserts it would pass although nothing was paid.
+        raise TypeError("Payment has no truth value: use payment.is_charged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Request:
     http_status: int | None
     """The status of the response; None if a fault suppressed it."""
     fault: FaultName | None
-    """The fault that struck it."""
+    """The injected fault, if any."""
     at: datetime
     """When."""
 
@@ -101,15 +101,15 @@ class CallbackAttempt:
     url: str
     """The URL that it was sent to."""
     status: str
-    """The status it told."""
+    """The payment status in the callback."""
     attempt: int
     """1 for the first."""
     http_status: int | None
     """The receiver's status, if it answered."""
     error: str | None
-    """Why there was no answer."""
+    """The reason why there was no answer; None if there was one."""
     fault: FaultName | None
-    """The fault that made it, or made it late."""
+    """The injected fault, if any."""
     body: str
     """The body as sent."""
     at: datetime
@@ -123,15 +123,15 @@ class SwitchValues:
     reused_order_number: ReusedOrderNumber
     """How a reused order number is treated."""
     status_numbers: StatusNumbers
-    """Which numbers the two status endpoints know."""
+    """The numbers that the status endpoints accept."""
     three_ds_1_page: bool
     """Whether 3DS 1.0 cards get a confirmation page, too."""
     redirect_declines: bool
     """Whether a declined payer is redirected to the return URL, too."""
     language: Language
-    """The language of messages if a request names none."""
+    """The language of messages if a request does not specify one."""
     acts_as: DialectName
-    """Which gateway's responses the sandbox gives."""
+    """The gateway whose responses the sandbox returns."""
     mbank_quid: MbankQuid
     """For FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
@@ -141,13 +141,13 @@ class ClockValues:
     """The gateway's clock, and when pending payments become final."""
 
     now: datetime
-    """What time it is there."""
+    """The current time."""
     ahead: timedelta
-    """How far it is ahead of the machine's clock."""
+    """Its offset ahead of the machine's clock."""
     resolve_after_queries: int | None
-    """After how many status queries a pending payment becomes final; None for never."""
+    """The number of status queries after which a pending payment becomes final; None for never."""
     resolve_after: timedelta | None
-    """After how long a pending payment becomes final; None for never."""
+    """The time after which a pending payment becomes final; None for never."""
 
 
 def payment(told: Mapping[str, Any]) -> Payment:

@@ -13,7 +13,7 @@ VARIABLE = "KASSA_SERVER_BINARY"
 
 
 def find() -> Path:
-    """The program that came with this package, wherever it was installed to, or the one that KASSA_SERVER_BINARY names."""
+    """The program of this package, or the one that KASSA_SERVER_BINARY names."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)

@@ -62,7 +62,7 @@ class Child:
         try:
             return str(json.loads(line)["url"])
         except (ValueError, KeyError, TypeError):
-            raise StartError("this is no server of the same version: its announcement cannot be read") from None
+            raise StartError("this is not a server of the same version: its announcement cannot be read") from None
 
     @property
     def is_running(self) -> bool:
@@ -99,7 +99,7 @@ class Child:
     def leave_to_the_parent(self) -> None:
         """In a forked process: lets go of what is the parent's, and only lets go."""
         self._let_go()
-        # Whether it still runs is not for this process to ask.
+        # This process cannot check whether it still runs.
         self._process.returncode = 0
 
 

@@ -17,7 +17,7 @@ def kassa_server() -> Iterator[KassaServer]:
 
     Define a fixture of this name for other settings. Tests share its data: give each order its own reference.
     """
-    # Loaded in every run of an environment that has it, also where the sandbox is not installed.
+    # Loaded in every run of an environment that has it, even if the sandbox is not installed.
     from .testing import KassaServer
 
     with KassaServer() as server:

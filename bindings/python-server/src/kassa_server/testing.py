@@ -261,7 +261,7 @@ class KassaServer:
         """Sends a request as a shop, or as a payer's app with a client token; `Refused` if it refuses.
 
         * ``path``: such as ``/v1/checkouts``
-        * ``key``: an API key or a client token; its own `api_key` unless given
+        * ``key``: an API key or a client token; default: `api_key`
         """
         headers = {"Authorization": f"Bearer {self.api_key if key is None else key}"}
         if idempotency_key is not None:
@@ -333,7 +333,7 @@ def gateways_page(own_page: str, timeout: timedelta = timedelta(seconds=30)) -> 
 
 
 def remove(folder: Path, owner: int) -> None:
-    """Removes the files, where this is not a process that was forked from the one whose they are."""
+    """Removes the files, unless this is a fork of the process that owns them."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 

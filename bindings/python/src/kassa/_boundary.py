@@ -38,7 +38,7 @@ _LOOK_EVERY_MILLISECONDS = 20
 # Any other thread returns to fetch log events only.
 _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
-# In a status, beside the code: the core has to hear whether the caller received the completion.
+# A flag in the status, next to the code: the core must be told whether the caller received the completion.
 _IS_TO_BE_RECEIVED = 0x80
 
 _PAIR = Struct(">QQ")
@@ -61,10 +61,10 @@ _cancel = _function("cancel", 2)
 _queue_free = _function("queue_free", 1)
 _free = _function("free", 2)
 
-# Not that of os, which eventlet replaces by one that its hub must not call.
+# Not `os.read`: eventlet replaces it by a function that its hub must not call.
 _read: Any = None if os.name == "nt" else importlib.import_module("posix").read
 listens_to_descriptors = _read is not None
-"""Not on Windows, whose event loop listens to none: there the core calls a function."""
+"""False on Windows, whose event loop cannot listen to descriptors: there the core calls a function."""
 
 
 class _Memory:
@@ -131,9 +131,9 @@ def call(write: Callable[[], bytes], log: _logs.CallLog | None) -> Completion:
         if status & _IS_TO_BE_RECEIVED:
             _call_received(memory.waiting)
     except BaseException:
-        # Also where the call has ended, and Ctrl-C came before its completion.
+        # Also if the call has ended, and Ctrl-C came before its completion was read.
         _call_end(memory.waiting)
-        # Not where a second Ctrl-C came before: the next call with this memory would go on with this one.
+        # Not reached if a second Ctrl-C interrupts `_call_end`: the next call with this memory would continue this one.
         _keep(memory)
         raise
     _keep(memory)
@@ -182,7 +182,7 @@ class _Completions:
             raise OSError("there is no file descriptor left to wait for Kassa with")
         self._descriptor: int | None = descriptor.value
         end = weakref.finalize(self, _end_listening, self._queue, self._descriptor)
-        # At the end of the process a daemon thread may still turn its loop: what it is woken by must be there until then.
+        # At the end of the process a daemon thread may still run its loop, so its descriptor must stay open until then.
         end.atexit = False
         loop.add_reader(self._descriptor, self._heard)
 
@@ -194,8 +194,8 @@ class _Completions:
         weakref.finalize(loop, _end_being_called, self._queue, context).atexit = False
 
     def submit(self, write: Callable[[], bytes], waiting: Any, log: _logs.CallLog | None) -> int:
-        """Hands a call over. What waits gets its completion. The message is written when nothing else can fail: the core has to
-        get it, because it has shares of objects in it."""
+        """Submits a call. `waiting` gets its completion. The message is written when nothing else can fail: the core must get
+        it, because it contains shares of objects."""
         number = next(self._numbers)
         message = write()
         memory = _memory_for(message)
@@ -210,8 +210,8 @@ class _Completions:
         _received(self._queue, number)
 
     def give_up(self, number: int) -> None:
-        """Gives a call up, also where its completion has come and nobody has received it. A greenlet that a fork has copied is
-        ended in the child, too, where the call is the parent's."""
+        """Abandons a call, even if its completion has arrived and was not received. A greenlet that a fork has copied also ends
+        in the child, but the call belongs to the parent."""
         self._waiting.pop(number, None)
         if self.process == os.getpid():
             _cancel(self._queue, number)

@@ -52,7 +52,7 @@ CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
 
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
-    """Makes a call, and blocks until it has ended. Other threads run meanwhile, and other greenlets, if any."""
+    """Makes a call, and blocks until it has ended. Other threads and greenlets keep running."""
     coroutine = _ask(_schedulers.cooperative_loop(), operation, target, arguments)
     try:
         coroutine.send(None)
@@ -79,5 +79,5 @@ async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[An
     finally:
         if log is not None:
             _logs.end(log)
-            # An error that is kept keeps this frame, and shall not keep the caller's context.
+            # A stored error keeps this frame alive; without this, it would keep the caller's context, too.
             log = None

@@ -31,7 +31,7 @@ def text(name: str, value: Any) -> str:
             value.encode()
         except UnicodeEncodeError:
             # Without its cause, which holds the value.
-            raise ValueError(f"{name} has half a surrogate pair in it, which is no text") from None
+            raise ValueError(f"{name} has half a surrogate pair in it, which cannot be encoded") from None
     return value
 
 
@@ -43,7 +43,7 @@ def optional_text(name: str, value: Any) -> str | None:
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
-    """Several str that can be sent, however they are listed."""
+    """Several str that can be sent, from any iterable."""
     return tuple(text(f"each of {name}", item) for item in _several(name, "str", value))
 
 
@@ -51,7 +51,7 @@ def path(name: str, value: Any, wanted: str = "a str or an os.PathLike") -> str:
     """The path of a file or folder, as text."""
     if not isinstance(value, str | os.PathLike):
         raise wrong(name, wanted, value)
-    # One that gives bytes is refused as bytes are.
+    # A path of bytes is refused, as bytes are.
     return text(name, os.fspath(value))  # pyright: ignore[reportUnknownArgumentType]
 
 
@@ -96,7 +96,7 @@ def optional_whole_tyiyn(name: str, value: Any) -> int | None:
 
 
 def _fits_i64(name: str, value: Decimal | int, unit: str) -> None:
-    """An amount that the core can be given. It says by itself which ones are too small to be paid."""
+    """An amount that fits the core's type. The core itself reports amounts that are too small."""
     if value > _I64[-1]:
         raise ValueError(f"{name} must be at most {_I64[-1]}{unit}")
     if value < _I64[0]:
@@ -130,7 +130,7 @@ def count(name: str, value: Any) -> int:
 
 
 def http_status(value: Any) -> int:
-    """The status of a response, whatever number the gateway gave."""
+    """The HTTP status of a response, any number that the gateway sent."""
     return whole("http_status", value, _U16)
 
 
@@ -164,7 +164,7 @@ def positive_duration(name: str, value: Any) -> datetime.timedelta:
 
 
 def moment(name: str, value: Any) -> datetime.datetime:
-    """A moment, whatever the clock at the wall shows."""
+    """A moment, with a time zone."""
     time = instance(name, value, datetime.datetime)
     if time.tzinfo is None:
         raise ValueError(f"{name} must have a time zone")
@@ -179,7 +179,7 @@ def _time(name: str, value: Any, wanted: str = _TIME) -> datetime.timedelta:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number of seconds")
     if value < 0:
-        # The smallest ones would round to zero, and the largest ones are no timedelta.
+        # The smallest ones would round to zero, and the largest ones do not fit a timedelta.
         return datetime.timedelta(microseconds=-1)
     try:
         return datetime.timedelta(seconds=value)
@@ -202,7 +202,7 @@ def optional_instance(name: str, value: Any, kind: type[T]) -> T | None:
 
 
 def instances(name: str, value: Any, kind: type[T]) -> tuple[T, ...]:
-    """Values of a class, however they are listed."""
+    """Values of a class, from any iterable."""
     listed = _several(name, f"{kind.__module__}.{kind.__name__}", value)
     return tuple(instance(f"each of {name}", item, kind) for item in listed)
 
@@ -223,7 +223,7 @@ def verdict(verdict: Any, kind: str, report_says_so: bool = True) -> None:
 
 
 def _several(name: str, of: str, value: Any) -> Iterable[Any]:
-    """A text is several texts to Python, one for each character; here it is a mistake."""
+    """Python iterates a str by its characters; here a single str is a mistake."""
     items: Any = value
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise wrong(name, f"several {of}, such as a tuple of them", items)
@@ -236,8 +236,8 @@ def _a(kind: type) -> str:
 
 
 def no_truth(value: object, instead: str) -> NoReturn:
-    """Refuses ``if value``. An object is true whatever it says, so such a program would ship what was never paid."""
-    raise TypeError(f"{type(value).__name__} is not a yes or no: ask {instead}")
+    """Refuses ``if value``. Every object is true by default, so such a program would ship unpaid goods."""
+    raise TypeError(f"{type(value).__name__} has no truth value: use {instead}")
 
 
 def wrong(name: str, wanted: str, value: Any) -> TypeError:

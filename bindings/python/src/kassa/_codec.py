@@ -18,17 +18,17 @@ from ._native import kassa as _kassa
 
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
-"""Reads a value that begins at a place, and says where it ends."""
+"""Reads the value at an offset; returns it and the offset of its end."""
 Writer: TypeAlias = Callable[[Any, bytearray], None]
 
-# To a type checker it is what it may contain, and not what it happens to.
+# Any, so that a type checker does not rely on the current content of the tables.
 tables: Any = _kassa
 RECORDS: dict[str, tuple[str, ...]] = tables.RECORDS
 ENUMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = tables.ENUMS
 
 # By the name of a record, of a variant ("Verdict.Charged") or of an object ("@Card"): its class, or what makes the value.
 _made_by: dict[str, Callable[..., Any]] = {}
-# By the name of a record, an enum or an object: what gives the fields, the variant with its fields, or the core's object.
+# By the name of a record, an enum or an object: a function to its fields, to its variant with fields, or to the core's object.
 _parts_of: dict[str, Callable[[Any], Any]] = {}
 # By the name of an enum: its variants by their classes.
 _variants: dict[str, dict[type, str]] = {}
@@ -152,11 +152,11 @@ def read_whole(kind: str, content: bytes) -> Any:
     """The value that these bytes are."""
     value, end = reader(kind)(content, 0)
     if end != len(content):
-        raise ValueError("a value of the core goes on where it should end")
+        raise ValueError("a value of the core is longer than its type")
     return value
 
 
-# What the generated functions look up.
+# The generated functions look these up.
 
 
 class _Found(dict[str, Any]):
@@ -280,8 +280,8 @@ def made_of(kind: str) -> Callable[[int], Any]:
 
 
 def core_of(kind: str) -> Callable[[Any], Any]:
-    """A function that gives the core's object of a value."""
-    # Settings that came from the core hold its own objects. The class of a value may be imported after the first of those.
+    """A function that returns the core's object of a value."""
+    # Settings from the core already contain its objects. The class of a value may be imported after the first of those.
     return lambda value: value if hasattr(value, "cloned") else _parts_of[kind](value)
 
 

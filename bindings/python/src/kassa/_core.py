@@ -31,7 +31,7 @@ class InternalError(RuntimeError):
 
 def _loaded() -> ctypes.CDLL:
     names = {"win32": "kassa_native.dll", "darwin": "libkassa_native.dylib"}
-    # Beside the tables, wherever those are: in a program that was packed up, too.
+    # Next to the tables, also in a packaged program.
     # By os.path, because nothing else here needs pathlib.
     folder = os.path.dirname(_tables.__file__)  # noqa: PTH120
     try:
@@ -116,13 +116,13 @@ def _type(kind: str) -> Any:
 
 def _lowering(kind: str) -> Callable[[Any], Any]:
     if kind in _NUMBERS:
-        # As a number of that type, or an error: not where the function is called, with all other arguments made.
+        # Converts to a number of that type, or raises here: not in the call, after all other arguments were made.
         convert: Callable[[Any], Any] = _NUMBERS[kind]
         return convert
     if kind[0] == "@":
         core = _codec.core_of(kind)
         return lambda value: core(value).cloned()
-    # A text that is a whole argument has no length within.
+    # A string that is a whole argument has no length prefix.
     if kind == "string":
         return lambda text: _given(text.encode())
     if kind == "Decimal":

@@ -1,8 +1,8 @@
 """Frozen data classes with slots that cost little at import: most of what `dataclasses` builds there is built on first use.
 
 The standard library's module is a fifth of the work of Kassa's import, and compiles six methods for each class. Here the
-methods of all classes are closures, and the constructor is compiled when a value is first made by hand. What other libraries
-know a data class by (``__dataclass_fields__``) is the standard library's own.
+methods of all classes are closures, and the constructor is compiled when a value is first made by hand. Other libraries
+recognize a data class by ``__dataclass_fields__``, which the standard library makes.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class _Class:
             for each, settings in self.fields.items():
                 if settings:
                     content[each] = dataclasses.field(**settings)
-            # The standard library makes none of those that are there.
+            # The standard library does not replace methods that exist.
             content |= {each: self.kind.__dict__[each] for each in ("__doc__", "__module__", "__init__", "__repr__")}
             standard: Any = dataclasses.dataclass(**self.settings)(type(self.kind.__name__, (), content))
             return self.kind, getattr(standard, name)

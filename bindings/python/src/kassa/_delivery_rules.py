@@ -56,7 +56,7 @@ class Worker:
         deliver: Handler,
         otherwise: Handler | None,
     ) -> None:
-        # What cannot be recovered is refused now. No query is sent.
+        # Raises now if the gateway cannot recover. No query is sent.
         gateway.recover(policy).cancel()
         for name, handler in (("deliver", deliver), ("otherwise", otherwise)):
             if not callable(handler) and (handler is not None or name == "deliver"):
@@ -69,14 +69,14 @@ class Worker:
         self._otherwise = otherwise
         self._tasks: dict[str, Task] = {}
         self._reported: dict[str, str] = {}
-        """What was handled of each entry that a person should look at: it comes again. A rejection comes once."""
+        """The last handled result of each entry that needs a person: it is reported repeatedly, a rejection only once."""
 
     def is_closed(self) -> bool:
         return is_closed(self.gateway)
 
     def add(self, result: Result) -> None:
-        """A result of the recovery. One that is being repeated already may come again, from the next recovery. Charged is the
-        last word on a payment, also where its file cannot be read just now.
+        """Adds a result of the recovery. The next recovery may report a result that is still being retried. Charged is final
+        for a payment, even if its file cannot be read at the moment.
         """
         known = self._tasks.get(result.id)
         if known is not None and is_charged(known.result):
@@ -88,12 +88,12 @@ class Worker:
             self._tasks[result.id] = Task(result)
 
     def delivered_tasks(self) -> list[Task]:
-        """What is only to be finished: before another process may deliver."""
+        """Delivered payments whose entries are not finished yet. They are finished before another process may deliver."""
         return [task for task in self._tasks.values() if task.is_handled]
 
     def recovery_ended(self) -> None:
-        """Another process may deliver from now on. What is charged comes again; what this recovery has not reported was
-        finished elsewhere.
+        """Another process may deliver from now on. Charged payments are reported again; results that this recovery did not
+        report were finished elsewhere.
         """
         self._tasks = {id_: task for id_, task in self._tasks.items() if task.may_be_handled()}
         for task in self._tasks.values():
@@ -121,7 +121,7 @@ class Worker:
         return None
 
     def is_settled(self, task: Task) -> bool:
-        """Whether it is no longer true: a person or another program has finished it, or it was charged after all."""
+        """Whether the result is out of date: a person or another program has finished it, or it was charged after all."""
         if not isinstance(task.result, JournalEntry) or task.is_handled:
             return False
         entry = self.journal.entry(task.result.payment)
@@ -146,8 +146,8 @@ class Worker:
         log.warning("%s; again in %g s: %r", problem_of(task), pause, error, exc_info=error)
 
     def end(self) -> None:
-        """Leaves what is charged to the next worker, unless only its mark is missing. Everything else would not come again, and
-        is handled now; not what has failed, as nobody knows how long that takes.
+        """Leaves charged payments to the next worker, unless only finishing is missing. Other results would not be reported
+        again, so they are handled now; except those that failed before, because a retry may take any time.
         """
         for task in list(self._tasks.values()):
             if not task.is_handled and (is_charged(task.result) or task.attempts):

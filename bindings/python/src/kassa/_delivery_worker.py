@@ -58,9 +58,9 @@ class _Pump:
         return result
 
     def rest(self) -> Iterator[Result]:
-        """What had come when it was ended, until its thread is over."""
+        """The results that arrived before the end, until the thread is over."""
         while self._thread.is_alive() or not self._results.empty():
-            # No handler runs any more; perhaps an exception came before this was said.
+            # No handler is running; an exception may have come before this was set.
             self._may_release.set()
             if (result := self.next(LOOKS_FOR_STOP_EVERY)) is not None:
                 yield result
@@ -96,7 +96,7 @@ class _Pump:
                     for result in recovery:
                         self._results.put(result)
             finally:
-                # A handler may run. Until it has returned, nobody else may deliver.
+                # A handler may run. Until it has returned, no other process may deliver.
                 self._may_release.clear()
                 self._results.put(None)
                 self._may_release.wait()
@@ -122,7 +122,7 @@ def deliver_forever(
                 result = pump.next(min(LOOKS_FOR_STOP_EVERY, worker.until_next(LOOKS_FOR_STOP_EVERY)))
                 if result is not None:
                     worker.add(result)
-                # One at a time: handlers that fail, each for a while, must not keep what is new waiting.
+                # One at a time, so that slow failing handlers do not delay new results.
                 _handle(worker, worker.due()[:1], stopped)
             _handle(worker, worker.delivered_tasks(), threading.Event())
             pump.end()
@@ -146,7 +146,7 @@ def deliver_unfinished(
     run = SingleRun(gateway, policy, deliver, otherwise)
     never = threading.Event()
     try:
-        # What was delivered and could not be finished is finished before other processes may deliver.
+        # Delivered payments that could not be finished are finished before other processes may deliver.
         with held(gateway.recover(policy)) as recovery:
             try:
                 for result in recovery:
@@ -384,7 +384,7 @@ async def _handle_one_in_loop(worker: Worker, task: Task) -> bool:
 
 
 async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
-    """Also where the task is cancelled meanwhile, even again and again: what was delivered is finished before the lock goes."""
+    """Waits even if the task is cancelled, any number of times: a delivered payment is finished before the lock is released."""
     written = asyncio.ensure_future(writing)
     cancelled: asyncio.CancelledError | None = None
     while not written.done():
@@ -398,6 +398,6 @@ async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
 
 
 def _is_cancelled() -> bool:
-    """Whether the worker is, and not a task that its handler awaited. Before Python 3.11 nobody can tell."""
+    """Whether the worker is cancelled, and not a task that its handler awaited. Before Python 3.11 this is unknown: True."""
     cancelling: Callable[[], int] | None = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0

@@ -1,6 +1,6 @@
 """Records of Python's ``logging``, of the logger ``kassa``: who listens to them, and how an event of the core becomes one.
 
-Imported where the program has imported ``logging``, and not before (`_logs`).
+Imported only after the program has imported ``logging`` (see `_logs`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def least() -> Any:
 
 
 def _has_listeners() -> bool:
-    """Without any, ``logging`` would print warnings by itself; that is what the null handler keeps it from."""
+    """Without any, ``logging`` would print warnings itself; the null handler prevents that."""
     logger: logging.Logger | None = LOGGER
     while logger is not None:
         for handler in logger.handlers:
@@ -42,7 +42,7 @@ def _has_listeners() -> bool:
 
 
 def hand_on(kept: Any) -> None:
-    """Makes a record of an event, for whoever listens."""
+    """Passes an event to ``logging`` as a record."""
     level = _LEVEL_OF[kept.event.level.name]
     if not LOGGER.isEnabledFor(level):
         return

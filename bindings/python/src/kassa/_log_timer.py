@@ -1,6 +1,6 @@
-"""A timer of an event loop: looks for log events while calls wait there, and only where somebody listens.
+"""A timer of an event loop: looks for log events while calls wait there, if the program listens to them.
 
-One for each loop, however many calls wait in it. It runs out by itself when the last of them is over.
+One for each loop, for any number of waiting calls. It stops by itself when the last of them is over.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Timer:
     def _set(self) -> None:
         loop: Any = self._loop()
         if loop is not None:
-            # Of no call: each has its own context.
+            # An empty context: each call has its own.
             loop.call_later(_PAUSE, self._look, context=Context())
             self._is_set = True
 

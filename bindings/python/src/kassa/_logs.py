@@ -1,20 +1,19 @@
 """Hands the core's events to Python's ``logging``, as records of the logger ``kassa``, and ended calls to the observers of
 `telemetry`.
 
-The core keeps the events that somebody listens to, by the number of their call. Whoever waits for a call hands its events on:
-while it waits, and when the call is over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose
-holder waits for Kassa, holds up nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the
-process forks.
+The core keeps events by the number of their call, if the program listens to them. The thread or task that waits for a call
+passes its events on: while it waits, and when the call is over. So no handler runs on the core's threads. A handler that is
+slow, or waits for a lock whose holder waits for Kassa, delays only its own thread. Shutdown and forks are safe, too.
 
-Handlers run in the context (``contextvars``) in which the call was begun, whoever hands its events on: what a program binds to
-its context (a request, a trace) stands in the lines of its own calls, and in no others. A payment that goes on after its caller
-has gone keeps that context until its last event, and no longer. Events of no call come in an empty context.
+Handlers run in the context (``contextvars``) in which the call was begun, on any thread: values that a program binds to its
+context (a request, a trace) appear in the records of its own calls, and in no others. A payment that continues without its
+caller keeps that context until its last event, and no longer. Events without a call are handled in an empty context.
 
-Without ``logging`` in the program nobody can listen, and nothing here imports it: that would be a tenth of the time that
-Kassa's own import takes. What is of that module's is in `_log_records`.
+If the program has not imported ``logging``, it cannot listen, and nothing here imports it: that would take a tenth of the time
+of Kassa's own import. Code that needs that module is in `_log_records`.
 
-The core cannot wake Python for an event. So that lines come while calls wait, the threads (`_wait`) and event loops
-(`_log_timer`) that wait look for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.
+The core cannot wake Python for an event. So that events are shown while calls wait, the waiting threads (`_wait`) and event
+loops (`_log_timer`) check for them, `LOOKS_A_SECOND` times a second; but only if the program listens.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ LOOKS_A_SECOND = 10
 
 
 class _Kept:
-    """The level from which the core keeps events at present."""
+    """The level from which the core currently keeps events."""
 
     least: Any = None
 
 
 class Observers:
-    """Who observes calls, in the order in which they came."""
+    """The observers of calls, in the order of registration."""
 
     all: tuple[Callable[[Any], object], ...] = ()
     # A signal handler may observe, too.
@@ -74,7 +73,7 @@ class CallLog:
 
     def __init__(self, number: int, context: Context) -> None:
         self.number = number
-        # Taken from the core and not handed on yet: where a handler is stopped by Ctrl-C, the others are not lost.
+        # Taken from the core and not passed on yet: if Ctrl-C stops a handler, the other events are not lost.
         self.taken: deque[Any] = deque()
         self._context = context
         self._due = 0.0
@@ -90,8 +89,8 @@ class CallLog:
         return True
 
     def take_turn(self) -> bool:
-        """One thread, or greenlet, at a time hands on what is of this call, so that its order is kept; nobody waits for a turn.
-        Not by a lock, which gevent would make one for greenlets alone."""
+        """One thread, or greenlet, at a time passes on the events of this call, so that their order is kept. None waits for its
+        turn. This is not a lock, because gevent would replace it by one that works between greenlets only."""
         try:
             self._turn.pop()
         except IndexError:
@@ -99,27 +98,27 @@ class CallLog:
         return True
 
     def give_turn(self) -> None:
-        """Lets others."""
+        """Lets others take the turn."""
         self._turn.append(None)
 
     def hand_on(self) -> None:
-        """Hands on what was taken."""
-        # A copy, so that what a handler sets there stays in none of the program's.
+        """Passes on the taken events."""
+        # A copy, so that variables set by a handler stay out of the program's contexts.
         context = self._context.copy()
-        # Fork safety: a handler may fork, and the rest is the parent's to hand on.
+        # Fork safety: a handler may fork, and then the parent passes on the rest.
         while self.taken and self._process == os.getpid():
             context.run(_hand_on, self.taken.popleft())
 
 
 _numbers = count(1)
 no_call = CallLog(0, Context())
-"""For the events of no call."""
+"""For events without a call."""
 ended: dict[int, CallLog] = {}
-"""The calls that are over and of which events may still come, by their numbers."""
+"""Completed calls that may still have events, by their numbers."""
 
-# The threads that hand on at present, and those with a handler that calls Kassa: where it does so for each line, it would bring
-# a line by each call, and go round as often as is looked. By their identities: a thread-local does not tell greenlets apart
-# where gevent patches the program after this is imported.
+# The threads that currently pass events on, and those with a handler that calls Kassa. A handler that calls Kassa for each
+# event would cause an event by each call, without end. By thread identity: a thread-local does not distinguish greenlets if
+# gevent patches the program after this module is imported.
 _handing_on: set[int] = set()
 _have_handler_that_calls: set[int] = set()
 
@@ -138,7 +137,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def begin() -> CallLog | None:
-    """Before each call: tells the core what is listened to, where that has changed. What the call is to log, where it is."""
+    """Before each call: sets the level that the core keeps, if it has changed. The call's log; None if nothing listens."""
     here = threading.get_ident()
     if here not in _handing_on:
         _have_handler_that_calls.discard(here)
@@ -153,25 +152,25 @@ def begin() -> CallLog | None:
 
 
 def is_listened_to() -> bool:
-    """Whether looking for events can bring any."""
+    """Whether the core keeps events or records of calls."""
     return _Kept.least is not None or bool(Observers.all)
 
 
 def look(calls: Collection[CallLog]) -> None:
-    """Hands on what has happened so far, while calls wait."""
+    """Passes on the events so far, while calls wait."""
     if is_listened_to() and threading.get_ident() not in _handing_on | _have_handler_that_calls:
         _hand_on_all(calls, ())
 
 
 def end(call: CallLog) -> None:
-    """Hands on what has happened so far, after a call."""
+    """Passes on the events so far, after a call."""
     if not is_listened_to():
         return
     here = threading.get_ident()
     handed_on: Collection[CallLog] = ()
     try:
         if here in _handing_on:
-            # A handler has called Kassa: what that brings is handed on after the next call.
+            # A handler has called Kassa: the events of that call are passed on after the next call.
             _have_handler_that_calls.add(here)
         else:
             handed_on = _hand_on_all((), (call,))
@@ -181,7 +180,7 @@ def end(call: CallLog) -> None:
 
 
 def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) -> Collection[CallLog]:
-    """Hands on what there is of these calls, of those that have ended before, and of none. Whose turn it got."""
+    """Passes on the events of these calls, of calls completed before, and of none. Returns the calls whose turn it took."""
     here = threading.get_ident()
     _handing_on.add(here)
     turns: list[CallLog] = []
@@ -194,7 +193,7 @@ def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) 
         by_number = {call.number: call for call in turns}
         for kept in (*taken.events, *taken.completed):
             by_number[kept.call].taken.append(kept)
-        # No more than there are now: what comes meanwhile is not for this one to wait for.
+        # Only the events taken above, so that new events cannot keep this call waiting.
         for call in turns:
             call.hand_on()
         for call in over:
@@ -206,7 +205,7 @@ def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) 
         for call in turns:
             call.give_turn()
         _handing_on.discard(here)
-    # Greenlets run while a handler waits: a call that has ended meanwhile could not hand on what was left.
+    # Greenlets run while a handler waits: a call that ended during that time could not pass on its last events.
     if any(call.number in ended for call in waiting):
         _hand_on_all((), ())
     return turns
@@ -222,7 +221,7 @@ def _least() -> Any:
 
 
 def _hand_on(kept: Any) -> None:
-    """Hands on a log event, or the record of a request."""
+    """Passes on a log event, or the record of a request."""
     if hasattr(kept, "completed"):
         for observer in Observers.all:
             _show(observer, kept.completed)

@@ -1,6 +1,6 @@
-"""Platforms without a native library: what is said where none can be loaded. Imported there only: elsewhere it costs nothing.
+"""The error on platforms without a native library. Imported only if the library cannot be loaded.
 
-A package comes to such a system past the installer: its folder was copied (into a container, into an archive for a cloud
+A package gets to such a system without the installer: its folder was copied (into a container, into an archive for a cloud
 function), or it was installed for another platform on purpose.
 """
 
@@ -10,7 +10,7 @@ import platform
 import sys
 from pathlib import Path
 
-# What scripts/release/build-target makes (docs/releasing.md).
+# The targets of scripts/release/build-target (docs/releasing.md).
 _WHEELS = (
     "Wheels are made for Linux on x86-64 and aarch64 (manylinux: glibc 2.17 or later; musllinux: musl 1.2 or later), "
     "macOS on both its processors (universal2), and Windows on x86-64."
@@ -24,13 +24,13 @@ def why_not_loaded(folder: str | Path, error: OSError) -> str:
     return (
         f"Kassa's native library cannot be loaded on {platform.system()} on {platform.machine()}{_c_library()}{bits}. "
         f"{_what_is_there(Path(folder))} The system says: {said}. {_WHEELS} "
-        "Install the wheel for the system that runs it; where there is none, build the package from its source distribution, "
+        "Install the wheel for the system that runs it; if there is none, build the package from its source distribution, "
         "which takes Rust."
     )
 
 
 def _what_is_there(folder: Path) -> str:
-    # The loader's own words do not tell: glibc says "No such file" of a library for another processor, too.
+    # The loader's message does not distinguish these: glibc reports "No such file" for a library of another processor, too.
     found = next(iter(sorted(folder.glob("*kassa_native*"))), None)
     if found is None:
         return f"The package has none in {folder}."
@@ -44,5 +44,5 @@ def _c_library() -> str:
         name, version = platform.libc_ver()
     except OSError:
         name = version = ""
-    # Older Pythons do not know musl, and tell nothing or a name without a version.
+    # Older Pythons do not know musl, and return nothing or a name without a version.
     return f" with {name} {version}" if version else " with a C library that is not glibc (musl, as in Alpine?)"

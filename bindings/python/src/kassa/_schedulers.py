@@ -1,4 +1,4 @@
-"""Schedulers beside asyncio: lets calls of the core wait under trio, gevent and eventlet while their other tasks run.
+"""Schedulers other than asyncio: lets calls of the core wait under trio, gevent and eventlet while their other tasks run.
 
 Each scheduler is shown as the few methods of an event loop that `_boundary`, `_log_timer` and the checkout use. A scheduler
 that the program has not imported is not imported here.
@@ -37,8 +37,8 @@ def running_loop() -> Any:
 def cooperative_loop() -> Any:
     """The hub of greenlets that a blocking call has to leave free, as an event loop; None if the call may block its thread.
 
-    That is only where the program is patched: there, whatever waits lets other greenlets run. A thread without a hub has none
-    that could.
+    Only a patched program needs this: its blocking calls let other greenlets run. A thread without a hub has no other
+    greenlets.
     """
     monkey: Any = sys.modules.get("gevent.monkey")
     if monkey is not None and (monkey.is_module_patched("socket") or monkey.is_module_patched("threading")):
@@ -112,8 +112,8 @@ class _Hub(ABC):
         if self.process == os.getpid():
             self._heard()
         else:
-            # Fork safety: the child has a copy of the greenlet that waits, and shares its descriptor. What comes there is the
-            # parent's to hear.
+            # Fork safety: the child has a copy of the greenlet that waits, and shares its descriptor. Only the
+            # parent may read it.
             self._stop_listening()
 
     @abstractmethod
@@ -127,8 +127,8 @@ class _Hub(ABC):
 
 
 class _GreenFuture:
-    """Awaiting it switches to the hub, and never suspends the coroutine. Whatever is thrown into the greenlet meanwhile
-    (``GreenletExit``, ``gevent.Timeout``) ends the wait."""
+    """Awaiting it switches to the hub, and never suspends the coroutine. An exception that is thrown into the
+    waiting greenlet (``GreenletExit``, ``gevent.Timeout``) ends the wait."""
 
     __slots__ = ("_hub", "_is_set", "_set", "_wait")
 
@@ -185,7 +185,7 @@ class _Gevent(_Hub):
     def _listen(self) -> None:
         loop = _gevent().get_hub().loop
         if self._descriptor is None:
-            # Windows: something has to keep the hub from giving up where nothing else is waited for.
+            # Windows: without a timer the hub gives up if it waits for nothing else.
             self._watcher = loop.timer(3600, 3600)
             self._watcher.start(_nothing)
         else:
@@ -238,7 +238,7 @@ def _of(hub: Any, make: Callable[[Any], _Hub]) -> _Hub:
 
 def _hub_of_gevent() -> _Hub | None:
     gevent = _gevent()
-    # Requesting a hub makes one, which a thread that is not gevent's would leave behind.
+    # Requesting a hub makes one, which a thread outside gevent would leave behind.
     hub = getattr(sys.modules.get("gevent._hub_local"), "get_hub_if_exists", gevent.get_hub)()
     return None if hub is None or hub is gevent.getcurrent() else _of(hub, _Gevent)
 
@@ -325,7 +325,7 @@ class _TrioFuture:
         return self._result
 
 
-# A function, and not a method: the task holds what is listened with, and nothing else does.
+# A function and not a method, so that the task holds only its arguments, and not the object.
 async def _listen(trio: Any, descriptor: int, heard: Callable[[], None]) -> None:
     while True:
         await trio.lowlevel.wait_readable(descriptor)

@@ -182,7 +182,7 @@ class AsyncGateway(Connected):
         ``payment`` is the reference that you stored at the sale, **never one made from the callback**. If it has no number of
         its own (a pay-form, the gateway's own QR picture), the callback's number is taken as a claim. Then the gateway must
         report the requested amount, and the number must not be that of a QR payment, whose amount may be in tyiyn (390 tyiyn
-        must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
+        must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
         verdict: kassa.Verdict = await _calls.ask(
@@ -260,8 +260,8 @@ class AsyncGateway(Connected):
         at_once: int = 8,
     ) -> kassa.DeliverySummary:
         """Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, polls
-        also what other threads and processes begin meanwhile, calls ``deliver(entry)`` for each charged payment, and marks it
-        as finished when the call has returned. For asyncio alone. Calls of ``deliver`` come one after the other.
+        also new payments of other threads and processes, calls ``deliver(entry)`` for each charged payment, and marks it
+        as finished when the call has returned. For asyncio alone. Calls of ``deliver`` run one after the other.
 
         * ``deliver`` is called for **charged payments alone**, with their `JournalEntry`. If it raises, it is called again,
           after a second, then two, up to five minutes; other payments do not wait for that. **It must do nothing when it is
@@ -269,8 +269,8 @@ class AsyncGateway(Connected):
         * ``otherwise`` is called for every other result: a rejected payment, a mismatch, a file that cannot be read, a
           payment that the gateway does not answer about (see `Recovered`). The journal does not mark these; a result is
           reported once a run. By default they are logged.
-        * ``stop`` ends it, after the call that runs. Cancelling the task ends it at once; what ``deliver`` was about to do
-          comes again. Closing the gateway does, too.
+        * ``stop`` ends it, after the call that runs. Cancelling the task ends it at once, and the payment that
+          ``deliver`` was handling is delivered again. Closing the gateway does the same.
         * ``interval`` and ``at_once``: see `RecoveryPolicy`. Abandoned payments are polled less and less often, down to once
           a day, and are never dropped: see ``left_open`` of the result.
 
@@ -307,9 +307,9 @@ class AsyncGateway(Connected):
         * ``deadline`` is how long it polls what is open, in seconds or as a `timedelta`; the time of ``deliver`` does not
           count. What is open even then is in ``undecided`` of the result. ``interval`` and ``at_once``: see `RecoveryPolicy`.
 
-        Cancelling the task interrupts the call of ``deliver`` that runs, and its payment comes again. Closing the gateway ends
-        it with `kassa.Misconfigured`, after what had come was delivered. Of all processes that share the folder, one delivers
-        at a time; this one waits for another one until its deadline.
+        Cancelling the task interrupts the call of ``deliver`` that runs, and its payment is delivered again. Closing the
+        gateway ends it with `kassa.Misconfigured`, after payments already found are delivered. Of all processes that share the
+        folder, one delivers at a time; this one waits for another one until its deadline.
 
         Returns what was delivered and what is left open, which is also its last line in the log.
 

@@ -21,7 +21,7 @@ class CallbackKey(Secretive):
     paid: the gateway's report decides (``verify_callback``, ``watch``). A return URL is not accepted as a callback URL, or
     the reverse.
 
-    The reference is signed, not encrypted: whoever sees the URL can read it. Nothing else in the URL is signed: not the host,
+    The reference is signed, not encrypted: anyone with the URL can read it. Nothing else in the URL is signed: not the host,
     the path, your own parameters, or the ``OrderNumber`` that the gateway adds.
 
     The URL grows by one query parameter, ``kassa``. With ordinary order numbers it has 140 to 250 characters: 45, plus four

@@ -54,7 +54,7 @@ class Elqr:
     """A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 
     The text of a code is a link: the part before its ``#`` opens an app, and the code itself follows. `parse` parses a text,
-    `text` writes one, and `check` tells whether the code is for the right amount.
+    `text` writes one, and `check` says whether the code is for the right amount.
 
     >>> code = Elqr(
     ...     kind=ElqrKind.DYNAMIC, provider="qr.example.kg", service_code="02", mcc="5812", amount_tyiyn=39_000, payee="SHOP"

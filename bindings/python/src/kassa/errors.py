@@ -63,7 +63,7 @@ class PaymentError(Exception):
             else:
                 self._text = given[0]
                 self._read(given[0])
-            # Not by `__str__`, which may be a subclass's own and need what is not there yet.
+            # Not by `__str__`: a subclass may override it and need attributes that are not set yet.
             self.args = (PaymentError.describe(self),)
 
         type.__setattr__(cls, "__init__", from_fields_or_text)

@@ -172,7 +172,7 @@ class Gateway(Connected):
         ``payment`` is the reference that you stored at the sale, **never one made from the callback**. If it has no number of
         its own (a pay-form, the gateway's own QR picture), the callback's number is taken as a claim. Then the gateway must
         report the requested amount, and the number must not be that of a QR payment, whose amount may be in tyiyn (390 tyiyn
-        must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
+        must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
         verdict: kassa.Verdict = _calls.wait(
@@ -247,7 +247,7 @@ class Gateway(Connected):
         at_once: int = 8,
     ) -> kassa.DeliverySummary:
         """Delivers what is charged, for as long as the program runs: recovers everything unfinished in the journal, polls
-        also what other threads and processes begin meanwhile, calls ``deliver(entry)`` for each charged payment, and marks it
+        also new payments of other threads and processes, calls ``deliver(entry)`` for each charged payment, and marks it
         as finished when the call has returned. It blocks: run it in a thread, or as a program of its own.
 
         * ``deliver`` is called for **charged payments alone**, with their `JournalEntry`. If it raises, it is called again,
@@ -293,9 +293,9 @@ class Gateway(Connected):
         * ``deadline`` is how long it polls what is open, in seconds or as a `timedelta`; the time of ``deliver`` does not
           count. What is open even then is in ``undecided`` of the result. ``interval`` and ``at_once``: see `RecoveryPolicy`.
 
-        Ctrl-C interrupts the call of ``deliver`` that runs, and its payment comes again. Closing the gateway ends it with
-        `kassa.Misconfigured`, after what had come was delivered. Of all processes that share the folder, one delivers at a
-        time; this one waits for another one until its deadline.
+        Ctrl-C interrupts the call of ``deliver`` that runs, and its payment is delivered again. Closing the gateway ends it
+        with `kassa.Misconfigured`, after payments already found are delivered. Of all processes that share the folder, one
+        delivers at a time; this one waits for another one until its deadline.
 
         Returns what was delivered and what is left open, which is also its last line in the log.
 

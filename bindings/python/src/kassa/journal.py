@@ -24,14 +24,14 @@ class Journal:
     * every payment has an entry, flushed to the disk before anything is sent; the gateway adds the response and the final
       status;
     * **the same order number is never sent twice**, by any thread, process or program that shares the folder, even after a
-      crash: a second attempt is `kassa.OutcomeUnknown` and tells what is known of the first. If the first ended with an error
+      crash: a second attempt is `kassa.OutcomeUnknown` and says what is known of the first. If the first ended with an error
       that means that nothing happened, the number is free again. A mobile-bank confirmation is not sent again while the
       outcome of the first one is unknown;
     * ``gateway.recover()`` polls every unfinished payment until it is final, also after a crash: deliver what is charged, and
       ``finish`` it. ``unfinished()`` lists them without a query.
 
     If an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secrets and are readable only by the
-    owner. One folder serves any number of processes, for **one gateway and one merchant**: an order number does not tell
+    owner. One folder serves any number of processes, for **one gateway and one merchant**: an order number does not say
     where it was sent. The folder must be on a local file system.
 
     Pay-forms, and QR codes without a transaction id, have no number to query by. Their entries have a name (``entry_id``),
@@ -102,7 +102,7 @@ class Journal:
 
     def _open(self, folder: str) -> Any:
         core = on_disk(native.Journal.open, folder)
-        # At once, so that no other thread takes this one for what was left behind.
+        # In one assignment, so that no other thread mistakes it for an object of the parent process.
         self._here: tuple[int, Any] = os.getpid(), core
         return core
 
@@ -143,7 +143,7 @@ class Pages:
     def next(self) -> tuple[Unfinished, ...]:
         """The next entries; none after the last one. It waits for the disk."""
         if self._process != os.getpid():
-            raise Misconfigured("what is unfinished was requested before a fork; ask again in this process")
+            raise Misconfigured("the list was opened before a fork; call unfinished() again in this process")
         page: tuple[Unfinished, ...] = on_disk(self._pages.next_page)
         return page
 

@@ -37,7 +37,7 @@ class JournalState(Enum):
 class JournalEntry:
     """A payment in a `Journal`. Query its ``payment`` (``gateway.check``), deliver what is charged, then ``finish`` it.
 
-    It holds no secrets, but whoever has the page's URL can open it.
+    It holds no secrets, but anyone with the page's URL can open it.
     """
 
     id: str

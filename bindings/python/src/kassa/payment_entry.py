@@ -14,7 +14,7 @@ class PaymentEntry:
     stores it **can show them again** after a crash, and query the payment with the same record.
 
     Every create answer except the gateway's own QR picture returns one (``created.entry()``). It holds no secrets, but
-    whoever has the page's URL can open it. ``str(entry)`` is the text to store. It ends with a checksum, so
+    anyone with the page's URL can open it. ``str(entry)`` is the text to store. It ends with a checksum, so
     ``PaymentEntry.parse(text)`` refuses a text that was truncated or changed.
 
     >>> entry = PaymentEntry(PaymentRef.card("order-1", 10, "KGS"), page_url="https://pay.example.kg/3ds?token=1")

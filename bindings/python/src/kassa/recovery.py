@@ -56,7 +56,7 @@ class Following:
 
 
 def _let_go(error: BaseException) -> BaseException:
-    """Without the frames that hold the recovery: whoever keeps the error keeps nobody else from recovery."""
+    """Removes the frames that hold the recovery, so that a stored error does not block other recoveries."""
     return error.with_traceback(None)
 
 

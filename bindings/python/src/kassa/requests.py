@@ -154,7 +154,7 @@ class PayForm:
 
     The answer has no identifier, so **put your own reference into the query of** ``callback_url`` **and** ``return_url``
     (such as ``?ref=cart-17``), store ``payment_ref()`` under it, and verify the callback and the return with it. Their order
-    number is only claimed; ``qr_numbers`` of the dialect tells how to exclude that it is a QR payment's.
+    number is only claimed; ``qr_numbers`` of the dialect says how to exclude that it is a QR payment's.
     """
 
     amount: Decimal | int

@@ -71,8 +71,8 @@ class Connected:
         * ``proxy``: the proxy to the gateway; by default none, even if the environment names one
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
         * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
-        * ``plain_http_hosts``: hosts that may be called by plain http, as machines in a network of your own: whoever listens
-          there reads the credentials and the cards
+        * ``plain_http_hosts``: hosts that may be called by plain http, as machines in a network of your own: anyone who
+          listens there reads the credentials and the cards
         * ``journal``: a `Journal` or its folder, which records payments before they are sent; none by default
 
         Raises `kassa.Misconfigured` naming the setting that is invalid, and `ValueError` for a time of zero or less.
@@ -162,7 +162,7 @@ class Connected:
 
     def with_note(self: C, note: str) -> C:
         """The same gateway, which adds this note to the journal entries of its payments, such as your own order: after a
-        crash, it tells what each payment is for.
+        crash, it says what each payment is for.
 
         It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call, as in
         ``gateway.with_note("cart 17").create_card_payment(...)``. Closing one of them closes both.
@@ -207,7 +207,7 @@ class Connected:
 
     def _open(self) -> Any:
         core = self._make()
-        # At once, so that no other thread takes this one for what was left behind.
+        # In one assignment, so that no other thread mistakes it for an object of the parent process.
         self._here: tuple[int, Any] = os.getpid(), core
         return core
 
@@ -267,11 +267,11 @@ def note_what_is_left(error: BaseException) -> None:
     add_note: Any = getattr(error, "add_note", None)
     if add_note is not None:
         add_note(
-            "Kassa: the gateway was closed while a payment was on its way. Its outcome is unknown: recover the journal, or ask "
-            "with its payment_ref(), and never send it again."
+            "Kassa: the gateway was closed while a payment was on its way. Its outcome is unknown: recover the journal, or "
+            "query by its payment_ref(), and never send it again."
         )
 
 
 def certificates(given: Iterable[str]) -> list[str]:
-    """Texts of certificates, however they are listed."""
+    """The certificates, from any iterable of strings."""
     return list(_check.texts("extra_root_certificates", given))

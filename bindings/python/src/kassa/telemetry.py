@@ -82,12 +82,12 @@ def on_call(observer: Callable[[CompletedCall], object]) -> Callable[[], None]:
     An observer that raises harms no payment, and its traceback is printed. Payments continue while an observer runs, but its
     own caller's answer waits for it; **on an event loop or a gevent hub so does every task**, and a timeout of theirs may come
     first. So hand slow work to a queue. Calls that an observer makes are observed with a later call: one that calls Kassa for
-    each request goes on for ever. Without an observer nothing is recorded.
+    each request never stops. Without an observer nothing is recorded.
     """
     if not callable(observer):
         raise _check.wrong("observer", "a function that takes a kassa.CompletedCall", observer)
 
-    # A function of its own, so that the same observer can be there twice.
+    # A new function, so that the same observer can be added twice.
     def observe(call: CompletedCall) -> None:
         observer(call)
 

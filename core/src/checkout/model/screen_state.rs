@@ -1,4 +1,4 @@
-//! The state of the payment screen that follows from what is known of a checkout.
+//! The state of the payment screen, derived from the model of a checkout.
 
 use super::{Model, ended, is_refused, page_of};
 use crate::{
@@ -33,12 +33,12 @@ impl Model {
         }
     }
 
-    /// The token was refused, and the app renews none.
+    /// The token was rejected, and the app does not renew tokens.
     fn is_locked_out(&self) -> bool {
         self.is_token_refused && !self.is_token_renewed
     }
 
-    /// Money may have come after the end: the payer must not pay again before that is known.
+    /// A charge may have arrived after the end: the payer must not pay again before that is known.
     fn late(&self, view: &View) -> Option<CheckoutState> {
         let payment = view.current()?;
         let may_have_paid = match payment.state {
@@ -56,7 +56,7 @@ impl Model {
 
     fn ready(&self, view: &View) -> CheckoutState {
         let methods = self.methods(view, None);
-        // Where none is left, the shop has to open another checkout.
+        // If no method is left, the shop has to open another checkout.
         if methods.is_empty() && !self.used_up.is_empty() {
             return CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::TooManyTries) };
         }
@@ -68,7 +68,7 @@ impl Model {
         CheckoutState::Ready { methods, message: self.news(view), can_keep_method: true }
     }
 
-    /// The open payment instead of which the payer chooses another number or way, for as long as it can be replaced.
+    /// The open payment that the payer is replacing, while it can be replaced.
     pub(super) fn to_be_replaced(&self) -> Option<&Payment> {
         let view = self.view.as_ref().filter(|view| view.state == StateOfCheckout::Open)?;
         view.current().filter(|payment| self.is_to_be_replaced(view, payment))
@@ -78,18 +78,18 @@ impl Model {
         self.choosing_instead_of.as_ref() == Some(&payment.id) && self.can_change(view, payment)
     }
 
-    /// Whether the payer can choose another number or way instead of a payment.
+    /// Whether the payer can replace a payment with another number or method.
     fn can_change(&self, view: &View, payment: &Payment) -> bool {
         view.can_replace(payment) && !self.other_methods(view, payment).is_empty()
     }
 
-    /// The same of the payment that the payer is dealing with.
+    /// Whether the payer can replace the current payment.
     pub(super) fn can_change_current(&self) -> bool {
         let view = self.view.as_ref();
         view.is_some_and(|view| view.current().is_some_and(|payment| self.can_change(view, payment)))
     }
 
-    /// What can be begun instead of a payment: the same way for another number, too, and no second QR code.
+    /// The methods that can replace a payment: also the same method with another number, and no second QR code.
     fn other_methods(&self, view: &View, payment: &Payment) -> Vec<PaymentMethod> {
         let mut methods = self.methods(view, payment.method.filter(|method| *method == PaymentMethod::Qr));
         methods.retain(|method| !self.refused_instead.contains(method));
@@ -114,7 +114,7 @@ impl Model {
         }
     }
 
-    /// What the payer has to do, where there is something.
+    /// The state for an action that the payer has to take, if any.
     fn awaiting(&self, view: &View, payment: &Payment) -> Option<CheckoutState> {
         let can_change_method = self.can_change(view, payment);
         if let Some(method) = payment.method.filter(|method| method.is_confirmed_by_code()) {
@@ -168,6 +168,6 @@ impl Model {
 
 fn code_not_taken(failure: &Failure) -> CheckoutMessage {
     let topic = if is_refused(failure) { MessageTopic::CodeRefused } else { MessageTopic::CodeNotSent };
-    // That the code was wrong, the message says already.
+    // The message already says that the code was wrong.
     CheckoutMessage::new(topic).declined_for(failure.decline.filter(|reason| *reason != DeclineReason::WrongCode))
 }

@@ -1,4 +1,4 @@
-//! Localization: what a payment screen says of its state, the words of its buttons and fields, and amounts, in each language.
+//! Localization: the texts of a payment screen's states, the labels of its buttons and fields, and amounts, in each language.
 
 mod english;
 mod kyrgyz;
@@ -20,12 +20,12 @@ use crate::{
 
 pub use tables::CheckoutLabels;
 
-/// Not broken over two lines.
+/// A space at which a line does not break.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
 const GROUP: usize = 3;
 
-/// What a payment screen says about its state, in one language.
+/// The texts of a payment screen's state, in one language.
 ///
 /// ```
 /// use kassa::{CheckoutState, CheckoutTexts, Language};
@@ -39,23 +39,22 @@ const GROUP: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CheckoutTexts {
-    /// What it is about, in a few words.
+    /// The title, in a few words.
     pub title: String,
-    /// What the payer does now, or what it means for their money; nothing where the title says it.
+    /// The payer's next step, or what the state means for their money; `None` if the title says it.
     pub explanation: Option<String>,
-    /// What the payer agrees to pay by entering the code, where that is more than the amount, or may be: **to be shown above the
-    /// field for the code**.
+    /// The total that the payer agrees to by entering the code, if it is or may be more than the amount. **Show it above the field for the
+    /// code.**
     pub cost: Option<String>,
     /// The result of the last attempt, or the problem with the server.
     pub message: Option<String>,
-    /// Why the gateway declined, in this language. The gateway's and the server's own words are never among it.
+    /// Why the gateway declined, in this language. It never contains the gateway's or the server's own message.
     pub reason: Option<String>,
 }
 
 impl CheckoutTexts {
-    /// What the screen says of a state. `may_have_paid` is true where something that the payer was shown can still be paid: a page
-    /// whose checkout has ended, or a QR code that was left for another way to pay. **Then they are not told to order again
-    /// without a warning.**
+    /// The texts for a state. `may_have_paid` is true if something that the payer saw can still be paid: a page whose checkout has ended,
+    /// or a QR code that was abandoned for another method. **Then the text that suggests a new order includes a warning.**
     pub fn of(state: &CheckoutState, may_have_paid: bool, language: Language) -> Self {
         let (title, explanation, message) = about(state, may_have_paid, language);
         Self {
@@ -69,12 +68,12 @@ impl CheckoutTexts {
 }
 
 impl CheckoutLabels {
-    /// The words in a language.
+    /// The labels in a language.
     pub fn of(language: Language) -> Self {
         labels(language).into()
     }
 
-    /// The name of a way to pay.
+    /// The name of a method.
     pub fn name_of(&self, method: PaymentMethod) -> &str {
         match method {
             PaymentMethod::PayForm => &self.pay_form,
@@ -85,7 +84,7 @@ impl CheckoutLabels {
         }
     }
 
-    /// What the payer has to know about a way to pay.
+    /// The hint about a method.
     pub fn hint_of(&self, method: PaymentMethod) -> &str {
         match method {
             PaymentMethod::PayForm => &self.pay_form_hint,
@@ -97,9 +96,9 @@ impl CheckoutLabels {
     }
 }
 
-/// What stands below the field for a phone: to which number the code goes, by the rule of [`normalized_phone`].
-/// Nothing where what was typed is none; show [`CheckoutLabels::phone_example`] then. **Show it**: a payer who sees it notices a
-/// mistake before the code is sent to somebody else.
+/// The text below the field for a phone: the number that receives the code, by the rule of [`normalized_phone`]. `None` if the typed text
+/// is not a phone number; show [`CheckoutLabels::phone_example`] then. **Show it**: the payer notices a mistake before the code is sent to
+/// someone else.
 ///
 /// ```
 /// use kassa::{Language, phone_hint};
@@ -113,7 +112,7 @@ pub fn phone_hint(typed: &str, language: Language) -> Option<String> {
     Some([texts.phone_goes_to, shown_phone(&phone).as_str(), texts.phone_goes_to_end].concat())
 }
 
-/// A number as people write it. Other countries have groups of their own, so theirs get none.
+/// A number as people write it. Numbers of other countries are not grouped, because each country groups differently.
 fn shown_phone(phone: &str) -> String {
     let mut shown = String::from("+");
     match phone.strip_prefix(COUNTRY).filter(|national| national.len() == NATIONAL) {
@@ -174,11 +173,11 @@ fn about(
     }
 }
 
-/// What entering the code costs, where it is more than the amount, or nobody knows.
+/// The text about the total, if it is more than the amount, or unknown.
 fn cost(state: &CheckoutState, language: Language) -> Option<String> {
     let CheckoutState::EnterOtp { method, commission, total, .. } = state else { return None };
     let texts = states(language);
-    // A wallet pays in KGS alone.
+    // A wallet pays only in KGS.
     let shown = |amount: Decimal| amount_text(amount, KGS, language);
     let amount = total.zip(*commission).and_then(|(total, commission)| total.checked_sub(commission));
     match (amount, commission, total) {
@@ -217,8 +216,7 @@ fn states(language: Language) -> &'static StateTable {
 
 // Localization: amounts as people write them.
 
-/// An amount with its currency, as people write it in a language. It has no decimals, or two at least, and is not broken over two
-/// lines.
+/// An amount with its currency, as people write it in a language. It has no decimals, or at least two, and does not break over two lines.
 ///
 /// ```
 /// use kassa::{Decimal, Language, amount_text};
@@ -257,7 +255,7 @@ pub fn amount_text(amount: Decimal, currency: &str, language: Language) -> Strin
     text
 }
 
-/// The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known there is
+/// The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known, use
 /// [`CheckoutLabels::pay`](crate::CheckoutLabels::pay).
 ///
 /// ```
@@ -275,7 +273,7 @@ pub fn pay_text(amount: Decimal, currency: &str, language: Language) -> String {
 }
 
 impl CheckoutDetails {
-    /// What is to be paid, as people write it: [`amount_text`].
+    /// The amount, as people write it: [`amount_text`].
     pub fn amount_text(&self, language: Language) -> String {
         amount_text(self.amount, &self.currency, language)
     }

@@ -1,10 +1,9 @@
-//! What the tables of each language hold, and the labels as they are handed out.
+//! The definition of each language's tables, and the public labels.
 
-/// Declares the tables of a language, and [`CheckoutLabels`] with the labels as owned texts.
+/// Declares the tables of a language, and [`CheckoutLabels`] with the labels as owned strings.
 macro_rules! tables {
     (labels { $($(#[$doc:meta])* $label:ident,)* } states { $($(#[$note:meta])* $state:ident,)* }) => {
-        /// The words of a payment screen that are the same in every state: buttons, fields, ways to pay. None of them has a place to
-        /// be filled in.
+        /// The labels of a payment screen that are the same in every state: buttons, fields, methods. None has a placeholder.
         ///
         /// ```
         /// use kassa::{CheckoutLabels, Language, PaymentMethod};
@@ -59,37 +58,37 @@ tables! {
         title,
         /// Before a colon and the shop's own reference.
         order,
-        /// The way to pay by the gateway's own page.
+        /// The method: the gateway's own page.
         pay_form,
-        /// What the payer has to know about it.
+        /// The hint about it.
         pay_form_hint,
-        /// The way to pay by a QR code.
+        /// The method: a QR code.
         qr,
-        /// What the payer has to know about it.
+        /// The hint about it.
         qr_hint,
-        /// The way to pay by the mobile bank, and the title of its form.
+        /// The method: the mobile bank; also the title of its form.
         mbank,
-        /// What the payer has to know about it.
+        /// The hint about it.
         mbank_hint,
-        /// The way to pay from a MegaPay wallet, and the title of its form.
+        /// The method: a MegaPay wallet; also the title of its form.
         megapay,
-        /// What the payer has to know about it.
+        /// The hint about it.
         megapay_hint,
-        /// The way to pay by a card that is typed into the app.
+        /// The method: a card that is typed into the app.
         card,
-        /// What the payer has to know about it.
+        /// The hint about it.
         card_hint,
         /// The title of the form for a card.
         card_title,
         /// The field for the phone.
         phone,
-        /// Below it, as long as what was typed is no number: whose it is, and an example.
+        /// Below it, while the typed text is not a phone number: which phone to enter, and an example.
         phone_example,
-        /// Where what was typed is no number, whatever rule it breaks: an example says more than the rule.
+        /// The error if the typed text is not a phone number. An example helps more than the broken rule.
         phone_wrong,
         /// The field for the code from the SMS.
         code,
-        /// Where too little of it was typed.
+        /// The error if the typed code is too short.
         code_short,
         /// The field for the card's number.
         card_number,
@@ -97,13 +96,13 @@ tables! {
         card_expiry,
         /// The field for the card's security code.
         card_cvc,
-        /// Where it stands.
+        /// Where the code is on the card.
         card_cvc_hint,
         /// The field for the name of the card's holder.
         card_holder,
-        /// The button that pays, where the amount is not known yet.
+        /// The button that pays, if the amount is not known yet.
         pay,
-        /// The button that goes on after the phone was typed.
+        /// The button that continues after the phone was typed.
         proceed,
         /// The button that sends the code.
         confirm,
@@ -111,40 +110,40 @@ tables! {
         open_page,
         /// The button that opens it again.
         open_page_again,
-        /// Where nothing on this phone opens a page; above its address.
+        /// The text above the page's address if no app on this phone can open it.
         no_browser,
         /// The button that copies the address.
         copy_address,
-        /// What is said then.
+        /// The confirmation after that.
         address_copied,
         /// The button that checks the status at once, while a page or a QR code can be paid.
         have_paid,
-        /// The button that checks the status at once, while the bank is waited for.
+        /// The button that checks the status at once, while the payment waits for the bank.
         check_now,
         /// The button that opens an app of a bank on this phone.
         open_bank_app,
-        /// Where there is none.
+        /// The text if there is no such app.
         no_bank_app,
         /// The button that shows the banks by name, for a code that opens in the app of each.
         choose_bank,
         /// The button that saves the picture of the QR code.
         save_picture,
-        /// What is said then.
+        /// The confirmation after that.
         picture_saved,
-        /// What is said where it was not.
+        /// The text if it was not saved.
         picture_not_saved,
-        /// What the QR code is, for those who hear the screen.
+        /// The description of the QR code for screen readers.
         qr_picture,
-        /// Above the other ways to pay, or the button that shows them, while a page is there; and the button that
+        /// The heading of the other methods, or the button that shows them, while a page is open; and the button that
         /// leaves a QR code.
         other_way,
-        /// Beside it while a page is there: when not to.
+        /// The hint next to it while a page is open: when not to use it.
         other_way_hint,
-        /// Beside it while a QR code is there: when not to.
+        /// The hint next to it while a QR code is shown: when not to use it.
         other_than_code_hint,
-        /// The button that leaves the question for the code from the SMS.
+        /// The button that leaves the screen for the code from the SMS.
         other_number,
-        /// Beside it: for whom it is, and what becomes of the code.
+        /// The hint next to it: who needs it, and what happens to the code.
         other_number_hint,
         /// The button that goes back.
         back,
@@ -152,41 +151,41 @@ tables! {
         back_to_code,
         /// The button that closes the screen.
         close,
-        /// The button that closes it where the payment is paid.
+        /// The button that closes it after the payment.
         done,
-        /// What covers the screen while the app is not in front.
+        /// The text on the cover while the app is in the background.
         covered,
     }
     states {
         opening,
         opening_more,
         choose,
-        /// Where the payer chooses again though a payment is open.
+        /// The text while the payer chooses again although a payment is open.
         choose_again,
-        /// Where a QR code was left, which can still be paid.
+        /// The text after a QR code was abandoned, which can still be paid.
         left_code,
-        /// Where there is no way to pay.
+        /// The text if there is no method.
         no_way,
         sending,
         sending_more,
         code,
-        /// Behind the name of the way to pay.
+        /// After the name of the method.
         code_sent,
-        /// Behind the name of the way to pay, and before the last digits of the phone.
+        /// After the name of the method, and before the last digits of the phone.
         code_sent_to,
-        /// Behind them.
+        /// After them.
         code_sent_to_end,
-        /// Before how many.
+        /// Before the number of attempts.
         attempts_left,
-        /// Before what the payer pays in all.
+        /// Before the total.
         total,
-        /// Before the amount, of which the total is made.
+        /// Before the amount, which is a part of the total.
         total_of,
         /// Between the amount and the commission.
         total_and,
-        /// Behind them.
+        /// After them.
         total_end,
-        /// Where a wallet may take a commission, and the gateway's response had none.
+        /// The text if a wallet may charge a commission and the gateway's response has none.
         commission_unknown,
         page,
         page_more,
@@ -201,13 +200,13 @@ tables! {
         person_more,
         expired,
         expired_more,
-        /// Where the payer may have paid a checkout that has ended.
+        /// The text if the payer may have paid a checkout that has ended.
         late_more,
         token_expired,
         token_expired_more,
         /// Before the phone that the code goes to.
         phone_goes_to,
-        /// Behind it.
+        /// After it.
         phone_goes_to_end,
     }
 }

@@ -1,16 +1,16 @@
-//! Why a payment was declined, as far as the gateway's code and words tell. **Never a part of an outcome**: only texts for people are
-//! chosen by it.
+//! Why a payment was declined, as far as the gateway's code and message show. **Never a part of an outcome**: it only selects texts for
+//! people.
 
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
-/// Why no money was taken, for a text in the payer's language: [`text_in`](Self::text_in).
+/// Why no money was taken. [`text_in`](Self::text_in) is the sentence for the payer.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeclineReason {
-    /// The payer has not enough money.
+    /// The payer does not have enough money.
     InsufficientFunds,
     /// The amount exceeds a limit of the payer's card, account or wallet.
     LimitExceeded,
@@ -20,11 +20,11 @@ pub enum DeclineReason {
     CodeExpired,
     /// The bank has no account, wallet or card like the payer's.
     UnknownPayer,
-    /// The payer's bank declined, and said no more.
+    /// The payer's bank declined without a more specific reason.
     DeclinedByBank,
 }
 
-/// The words that gateways and banks are known to use. A dialect names those of its gateway.
+/// Words that gateways and banks are known to use. A dialect can name its gateway's own.
 const DEFAULTS: [(DeclineReason, &[&str]); 6] = [
     (
         DeclineReason::InsufficientFunds,
@@ -142,7 +142,7 @@ impl DeclineReasons {
     }
 }
 
-/// A number within the words, such as an amount, is no code.
+/// A number within the message, such as an amount, is not a code.
 fn is_code(text: &str) -> bool {
     text.chars().all(|sign| sign.is_ascii_digit())
 }

@@ -18,11 +18,11 @@ use crate::{
     violation::Rule,
 };
 
-/// The known dialects, each as a name and its JSON form. None has a base: reading a base would not end otherwise.
+/// The known dialects, each as a name and its JSON form. None has a base, because reading bases must end.
 pub(crate) const KNOWN: [(&str, &str); 2] = [
-    // What the interface shows, and no more: the default.
+    // The default: only what the interface shows.
     ("interface", "{}"),
-    // What the public pages of the gateway FINIPAY show (`docs/finipay.md`).
+    // From the public pages of the gateway FINIPAY (`docs/finipay.md`).
     ("finipay", include_str!("finipay.json")),
 ];
 
@@ -86,23 +86,23 @@ const UNITS: [(&str, QrAmountUnit); 2] = [("som", QrAmountUnit::Som), ("tyiyn", 
 
 const NUMBERS: [(&str, QrNumbers); 2] = [("none", QrNumbers::None), ("transaction_id", QrNumbers::TransactionId)];
 
-/// Public pages of one gateway give both for the same request.
+/// The public pages of one gateway show both for the same request.
 const CHECK_METHODS: [(&str, &Method); 2] = [("POST", &Method::POST), ("GET", &Method::GET)];
 
-/// The key that says which numbers a report of a status query may name.
+/// The key for the numbers that a report of a status query may name.
 const REPORTED_NUMBERS: &str = "numbers";
 
-/// Whether any number will do.
+/// Whether any number is allowed.
 const ANY_NUMBER: [(&str, bool); 2] = [("own", false), ("any", true)];
 
-/// The longest name of a key that is repeated in an error: it may be anything.
+/// The longest name of a key that an error repeats: the name is arbitrary input.
 const LONGEST_NAME: usize = 60;
 
 /// The members of an object, by name.
 type Members<'a> = BTreeMap<Cow<'a, str>, Json<'a>>;
 
-/// Reads a dialect, which may name these endpoints and no others. All mistakes are reported at once, so it is read by hand: serde
-/// stops at the first mistake.
+/// Reads a dialect, which may name only these endpoints. It is read by hand so that all mistakes are reported at once: serde stops at the
+/// first one.
 pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialect, PaymentError> {
     let malformed =
         |problem: &str| PaymentError::invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"));
@@ -150,7 +150,7 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     Ok(dialect)
 }
 
-/// The members of what must be an object.
+/// The members of a value that must be an object.
 fn object<'a>(place: &str, value: Json<'a>, checks: &mut Checks) -> Option<Members<'a>> {
     if !value.is_object() {
         checks.fail(place, Rule::Format, None, "must be a JSON object");
@@ -162,7 +162,7 @@ fn object<'a>(place: &str, value: Json<'a>, checks: &mut Checks) -> Option<Membe
 fn check_keys(place: &str, members: &Members<'_>, known: &[&str], checks: &mut Checks) {
     for name in members.keys().filter(|name| !known.contains(&name.as_ref())) {
         let all = known.join(", ");
-        checks.fail(&place_of(place, name), Rule::OneOf, Some(&all), &format!("is no key; there are {all}"));
+        checks.fail(&place_of(place, name), Rule::OneOf, Some(&all), &format!("is not a key; there are {all}"));
     }
 }
 
@@ -176,7 +176,7 @@ fn quoted(value: Json<'_>) -> Option<String> {
     text.map(Cow::into_owned)
 }
 
-/// What must be a list of texts. Numbers are none: 0110 and 110 would be the same code.
+/// A value that must be a list of strings. Numbers are rejected: 0110 and 110 would be the same code.
 fn texts(place: &str, value: Json<'_>, checks: &mut Checks) -> Option<Vec<String>> {
     let texts: Option<Vec<String>> = value.items().and_then(|items| items.map(quoted).collect());
     if texts.is_none() {
@@ -209,7 +209,7 @@ fn read_endpoints(named: &Members<'_>, endpoints: &[&'static Endpoint], dialect:
     }
 }
 
-/// What a key of an endpoint is about.
+/// The meaning of a key of an endpoint.
 enum EndpointKey {
     Codes(CodeList),
     Pointers(ResponseField),
@@ -266,7 +266,7 @@ fn read_endpoint(endpoint: &'static Endpoint, named: &Members<'_>, dialect: &mut
     }
 }
 
-/// A code means one thing: it may stand in one list only.
+/// A code has one meaning: it may be in only one list.
 fn check_codes(read: EndpointDialect<'_>, checks: &mut Checks) {
     let lists: Vec<_> = CodeList::iter().collect();
     for (index, list) in lists.iter().enumerate() {
@@ -386,7 +386,7 @@ fn read_decline_reasons(value: Json<'_>, dialect: &mut Dialect, checks: &mut Che
     }
 }
 
-/// What must be there, and a list of JSON pointers.
+/// A required list of JSON pointers.
 fn pointers(place: &str, value: Option<&Json<'_>>, checks: &mut Checks) -> Option<Vec<String>> {
     let Some(value) = value else {
         checks.break_rule(place, Rule::Required, None);
@@ -403,7 +403,7 @@ fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
     }
 }
 
-/// A transaction may also be taken from the QR code in the same response.
+/// A transaction may also be read from the QR code in the same response.
 fn check_places(place: &str, field: ResponseField, places: &[String], checks: &mut Checks) {
     let is_tag = |text: &String| field == ResponseField::TransactionId && text.starts_with(ELQR);
     let (tags, pointers): (Vec<String>, Vec<String>) = places.iter().cloned().partition(is_tag);
@@ -455,7 +455,7 @@ fn name_in<T: Copy + PartialEq>(known: &[(&'static str, T)], value: Option<T>) -
 
 /// Writes the whole dialect, the defaults of these endpoints included.
 pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> String {
-    // Inserted one by one: collecting a map brings two sorts along, 8 KB of code.
+    // Inserted one by one: collecting into a map adds two sort functions, 8 KB of code.
     let mut named = BTreeMap::new();
     for endpoint in endpoints {
         named.insert(endpoint.name.to_owned(), write_endpoint(dialect.endpoint(endpoint)));

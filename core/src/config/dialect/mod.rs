@@ -1,6 +1,6 @@
-//! Dialect, the configurable mapping of responses: where to look for what (JSON pointers), and what codes and words mean.
+//! Dialect, the configurable mapping of responses: the places of fields (JSON pointers), and the meanings of codes and words.
 //!
-//! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
+//! The interface does not show much of this (`docs/interface.md#what-is-not-shown`), so it is configuration
 //! (`docs/dialect.md`).
 
 pub(crate) mod decline_reason;
@@ -18,11 +18,11 @@ use crate::{
 
 /// How to read the gateway's responses.
 ///
-/// Much of the interface is not shown (`docs/interface.md#what-is-not-shown`): the responses of the mobile bank, of
+/// The interface leaves much open (`docs/interface.md#what-is-not-shown`): the responses of the mobile bank, of
 /// `get-status` and of the QR endpoints, the codes, the full set of status words. A dialect names them, so that a
-/// merchant need not wait for a release to teach Kassa what the gateway really sends. For each endpoint it holds JSON
-/// pointers (RFC 6901), tried in order, for each thing that is looked for, and the lists of codes that mean success, a
-/// refusal, an unknown outcome, or an order number that was used before.
+/// merchant can configure the gateway's real responses without a new release. For each endpoint it holds the JSON
+/// pointers (RFC 6901) of each field, tried in order, and the lists of codes that mean success, a refusal, an unknown
+/// outcome, or an order number that was used before.
 ///
 /// The [`Default`] assumes the envelope that the interface shows (`docs/interface.md#envelope`): `code`, `message` and
 /// `data`. It knows one success code, "110" of a card payment, and no other. A dialect in JSON replaces only what it
@@ -44,8 +44,8 @@ use crate::{
 /// assert!(typo.is_err());
 /// ```
 ///
-/// What the public pages of the gateway FINIPAY show is a dialect with a name. A file can begin with one, and name what
-/// differs:
+/// The dialect `finipay` follows the public pages of the gateway FINIPAY. A file can use a named dialect as its base,
+/// and name only the differences:
 ///
 /// ```
 /// use kassa::Dialect;
@@ -56,7 +56,7 @@ use crate::{
 /// # Ok::<(), kassa::PaymentError>(())
 /// ```
 ///
-/// All that it can hold: `docs/dialect.md`.
+/// All settings: `docs/dialect.md`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
@@ -83,22 +83,22 @@ pub enum QrAmountUnit {
     Tyiyn,
 }
 
-/// Under which numbers `get-status` finds QR payments, which the interface does not show
-/// (`docs/interface.md#what-is-not-shown`). With that it can be ruled out that a pay-form's number, which anybody can
-/// claim, is that of a QR payment in tyiyn.
+/// The numbers by which `get-status` finds QR payments, which the interface does not show
+/// (`docs/interface.md#what-is-not-shown`). With it Kassa can exclude that a pay-form's number, which anyone can claim,
+/// belongs to a QR payment in tyiyn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QrNumbers {
-    /// It finds none, or the merchant takes no QR payments.
+    /// It finds none, or the merchant accepts no QR payments.
     None,
-    /// By the identifier of their transaction.
+    /// The identifier of their transaction.
     TransactionId,
 }
 
-/// The identifier that a mobile-bank create yields, and the field in which the confirm request carries it back.
+/// The identifier in the response to a mobile-bank payment, and the field of the confirm request that sends it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MbankIdentifier {
     pub(crate) pointers: Vec<String>,
-    /// The merchant's own number gives way to it where this is [`ORDER_NUMBER`]. Without a field it is not sent.
+    /// If this is [`ORDER_NUMBER`], the identifier replaces the merchant's own number. Without a field it is not sent.
     pub(crate) confirm_field: Option<String>,
 }
 
@@ -106,16 +106,16 @@ pub(crate) struct MbankIdentifier {
 pub(crate) const ORDER_NUMBER: &str = "orderNumber";
 
 impl MbankIdentifier {
-    /// Whether the confirmation names the payment by it, and not by the merchant's number.
+    /// Whether the confirmation sends it in place of the merchant's number.
     pub(crate) fn replaces_order_number(&self) -> bool {
         self.confirm_field.as_deref() == Some(ORDER_NUMBER)
     }
 }
 
 impl Dialect {
-    /// Whether a charge of a pay-form could be verified. Its number comes by a callback alone, so it has to be ruled out that
-    /// the number is that of a QR payment: the dialect says how, by `qr_numbers`. Without that (and with no `qr_amount_unit` of
-    /// `som`) every charge of a pay-form is [`Unverifiable`](crate::Verdict::Unverifiable).
+    /// Whether a charge of a pay-form can be verified. Its number comes only from a callback, so Kassa must exclude that the number is a QR
+    /// payment's: `qr_numbers` in the dialect tells how. Without it (and without a `qr_amount_unit` of `som`) every charge of a pay-form is
+    /// [`Unverifiable`](crate::Verdict::Unverifiable).
     ///
     /// ```
     /// use kassa::Dialect;
@@ -129,8 +129,8 @@ impl Dialect {
         self.qr_numbers.is_some() || self.qr_amount_unit == Some(QrAmountUnit::Som)
     }
 
-    /// Whether the unit of the amounts in reports about QR payments is known (`qr_amount_unit`). While it is not, an amount
-    /// in tyiyn alone is believed.
+    /// Whether the unit of the amounts in reports about QR payments is known (`qr_amount_unit`). If it is not known, only an amount in
+    /// tyiyn is accepted.
     pub fn knows_qr_amount_unit(&self) -> bool {
         self.qr_amount_unit.is_some()
     }
@@ -143,8 +143,8 @@ impl Dialect {
         self.mbank_identifier.as_ref()
     }
 
-    /// Whether the gateway takes payments from MegaPay wallets by the requests of `docs/interface.md#megapay` (`megapay`). Without
-    /// them, MegaPay is on the pay-form.
+    /// Whether the gateway accepts payments from MegaPay wallets by the requests of `docs/interface.md#megapay` (`megapay`). Without them,
+    /// MegaPay is available on the pay-form.
     ///
     /// ```
     /// use kassa::Dialect;
@@ -157,7 +157,7 @@ impl Dialect {
         self.megapay_check_method.is_some()
     }
 
-    /// By which method the gateway takes the check, where it has the MegaPay requests.
+    /// The HTTP method of the check, if the gateway has the MegaPay requests.
     pub(crate) fn megapay_check_method(&self) -> Option<&Method> {
         self.megapay_check_method.as_ref()
     }
@@ -170,8 +170,8 @@ impl Dialect {
         self.qr_numbers
     }
 
-    /// Why the gateway declined a payment or a one-time password, by its code and its words (`decline_reasons`); nothing where no list
-    /// has them. It chooses a text for people and decides nothing: what became of the money, the outcome alone says.
+    /// Why the gateway declined a payment or a one-time password, by its code and its message (`decline_reasons`); `None` if no list has
+    /// them. It only selects a text for people: only the outcome says what happened to the money.
     ///
     /// ```
     /// use kassa::{DeclineReason, Dialect};
@@ -191,7 +191,7 @@ impl Dialect {
         &self.callback_transaction_id
     }
 
-    /// Reads the status word of a callback, which no endpoint's own words are about.
+    /// Reads the status word of a callback, which has no endpoint and so no words of its own.
     pub(crate) fn status(&self, word: &str) -> PaymentStatus {
         status_of(word, &self.charged_words, &self.rejected_words)
     }
@@ -201,7 +201,7 @@ impl Dialect {
         status_of(word, self.words_at(endpoint, WordList::Charged), self.words_at(endpoint, WordList::Rejected))
     }
 
-    /// The words that count for an endpoint: its own, else those of the whole dialect.
+    /// The words that apply to an endpoint: its own, else the whole dialect's.
     fn words_at<'a>(&'a self, endpoint: EndpointDialect<'a>, list: WordList) -> &'a [String] {
         let of_all: &[String] = match list {
             WordList::Charged => &self.charged_words,

@@ -1,4 +1,4 @@
-//! What both kinds of delivery do with one result: whether it is still true, what the handler is called with, and how it is finished.
+//! The steps that both kinds of delivery share for one result: whether it is still current, the handler's input, and finishing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ impl Deliveries {
         Ok(Self { journal: engine.required_journal()?.clone(), engine: engine.clone(), delivered: 0 })
     }
 
-    /// False where a person or another program has finished the payment, or it was charged after all.
+    /// False if a person or another program has finished the payment, or it was charged after all.
     pub(super) async fn is_still_true(&self, result: &Recovered) -> Result<bool, PaymentError> {
         let Recovered::Payment { entry } = result else { return Ok(true) };
         let (journal, payment) = (self.journal.clone(), entry.payment.clone());
@@ -47,8 +47,8 @@ impl Deliveries {
         Ok(is_true)
     }
 
-    /// Finishes what was delivered. By the journal itself: a gateway that was closed meanwhile finishes nothing. The recovery holds the
-    /// journal's lock until it is written, also where the caller is dropped meanwhile.
+    /// Finishes a delivered payment. It uses the journal itself, because a closed gateway finishes nothing. The recovery holds the
+    /// journal's lock until the entry is written, also if the caller is dropped.
     pub(super) async fn finish(&mut self, result: &Recovered, recovery: Option<Recovery>) -> Result<(), PaymentError> {
         if let Recovered::Payment { entry } = result
             && is_charged(result)
@@ -80,7 +80,7 @@ impl Deliveries {
     }
 }
 
-/// No method, so that a worker can be spawned though its stop cannot be shared between threads.
+/// Not a method, so that a worker can be spawned although its stop cannot be shared between threads.
 async fn on_disk<T: Send + 'static>(
     engine: &Engine,
     work: impl FnOnce() -> Result<T, PaymentError> + Send + 'static,
@@ -97,7 +97,7 @@ pub(super) fn is_rejected(result: &Recovered) -> bool {
     matches!(result, Recovered::Payment { entry } if entry.state == JournalState::Rejected)
 }
 
-/// Whether a result is still the last word on its entry: a rejected payment may be charged by now.
+/// Whether a result is still as final as its entry: a rejected payment may be charged by now.
 fn is_as_final(result: &Recovered, entry: &JournalEntry) -> bool {
     is_charged(result) || entry.state != JournalState::Charged
 }
@@ -121,7 +121,7 @@ pub(super) fn what(result: &Recovered) -> String {
     }
 }
 
-/// Logs a result that no handler wants.
+/// Logs a result without a handler.
 pub(super) fn record_unhandled(result: &Recovered) {
     let (level, reason) = match result {
         Recovered::Payment { entry } if is_rejected(result) => (Level::INFO, entry.reason.clone()),

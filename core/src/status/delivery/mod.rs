@@ -1,5 +1,5 @@
-//! Delivery, by a program with a journal: hands what is charged to the shop's handler, and finishes it. A worker recovers without end, a script
-//! once.
+//! Delivery, by a program with a journal: passes charged payments to the shop's handler, and finishes them. A worker recovers without end,
+//! a script once.
 
 mod deliveries;
 mod once;
@@ -31,9 +31,8 @@ use deliveries::record_unhandled;
 use once::Once;
 use worker::Worker;
 
-/// What [`Gateway::deliver_forever`](crate::Gateway::deliver_forever) and
-/// [`Gateway::deliver_unfinished`](crate::Gateway::deliver_unfinished) do with their results. A closure that takes the entry and returns a
-/// future is one, too.
+/// The shop's handler for the results of [`Gateway::deliver_forever`](crate::Gateway::deliver_forever) and
+/// [`Gateway::deliver_unfinished`](crate::Gateway::deliver_unfinished). A closure that takes the entry and returns a future is one, too.
 ///
 /// ```
 /// use kassa::{DeliveryHandler, JournalEntry, Recovered};
@@ -55,16 +54,16 @@ use worker::Worker;
 /// }
 /// ```
 pub trait DeliveryHandler {
-    /// Why it failed. The log has it as text.
+    /// The handler's error. Its text is logged.
     type Error: Display;
 
-    /// The money was taken: deliver what the entry's note says. Its entry is finished after this has returned `Ok`. **It must do nothing
-    /// when it is repeated**: a program may die between delivering and finishing.
+    /// The money was taken: deliver the order in the entry's note. The entry is finished after this has returned `Ok`. **It must be
+    /// idempotent**: a program may die between delivering and finishing.
     fn deliver(&mut self, entry: JournalEntry) -> impl Future<Output = Result<(), Self::Error>>;
 
     /// Any other result, as [`Recovered`] lists them: a rejected payment, a mismatch, an entry that cannot be read. **A rejected payment
-    /// may still be delivered later.** The journal does not record this call, so it can be missed where the process ends. Unless it is
-    /// implemented, the result is logged.
+    /// may still be delivered later.** The journal does not record this call, so it can be missed if the process ends. The default
+    /// implementation logs the result.
     fn otherwise(&mut self, recovered: Recovered) -> impl Future<Output = Result<(), Self::Error>> {
         record_unhandled(&recovered);
         async { Ok(()) }
@@ -84,22 +83,22 @@ where
     }
 }
 
-/// The same as [`DeliveryHandler`] for [`BlockingGateway::deliver_forever`](crate::BlockingGateway::deliver_forever) and
+/// The [`DeliveryHandler`] of [`BlockingGateway::deliver_forever`](crate::BlockingGateway::deliver_forever) and
 /// [`BlockingGateway::deliver_unfinished`](crate::BlockingGateway::deliver_unfinished). A closure that takes the entry is one, too.
 pub trait BlockingDeliveryHandler {
-    /// Why it failed. The log has it as text.
+    /// The handler's error. Its text is logged.
     type Error: Display;
 
     /// See [`DeliveryHandler::deliver`].
     ///
     /// # Errors
-    /// Where it was not delivered. `deliver_forever` calls it again, and `deliver_unfinished` leaves the payment to the next delivery.
+    /// An error if it was not delivered. `deliver_forever` retries, and `deliver_unfinished` leaves the payment to the next delivery.
     fn deliver(&mut self, entry: JournalEntry) -> Result<(), Self::Error>;
 
     /// See [`DeliveryHandler::otherwise`].
     ///
     /// # Errors
-    /// Where it could not be handled. `deliver_forever` calls it again.
+    /// An error if it could not be handled. `deliver_forever` retries.
     fn otherwise(&mut self, recovered: Recovered) -> Result<(), Self::Error> {
         record_unhandled(&recovered);
         Ok(())
@@ -118,19 +117,19 @@ where
     }
 }
 
-/// How a worker polls and repeats.
+/// How a worker polls and retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeliveryPolicy {
-    /// The time from one query of a young payment to the next. 10 s unless set. How older ones are polled:
+    /// The time from one query of a new payment to the next. Default: 10 s. For older payments see
     /// [`RecoveryPolicy::interval`](crate::RecoveryPolicy::interval).
     pub interval: Duration,
-    /// How many payments are queried at the same time. 8 unless set.
+    /// How many payments are queried at the same time. Default: 8.
     pub at_once: u32,
-    /// The time until the handler is called again after it failed, and until a recovery begins again after an error. It doubles with
-    /// each failure in a row. 1 s unless set.
+    /// The time until the handler is retried after a failure, and until a recovery restarts after an error. It doubles with each failure in
+    /// a row. Default: 1 s.
     pub first_pause: Duration,
-    /// The longest of these times. 5 minutes unless set; a recovery begins again after a minute at most.
+    /// The longest of these times. Default: 5 minutes; a recovery restarts within a minute.
     pub longest_pause: Duration,
 }
 
@@ -142,19 +141,19 @@ impl Default for DeliveryPolicy {
 }
 
 impl DeliveryPolicy {
-    /// The same with another poll interval of young payments.
+    /// Sets the poll interval of new payments.
     #[must_use]
     pub fn with_interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
     }
 
-    /// The same with another number of payments that are queried at the same time.
+    /// Sets how many payments are queried at the same time.
     #[must_use]
     pub fn with_at_once(self, at_once: u32) -> Self {
         Self { at_once, ..self }
     }
 
-    /// The same with other pauses after an error: the first one, and the longest one.
+    /// Sets the pauses after an error: the first one, and the longest one.
     #[must_use]
     pub fn with_pauses(self, first: Duration, longest: Duration) -> Self {
         Self { first_pause: first, longest_pause: longest, ..self }
@@ -199,12 +198,12 @@ impl Default for StopSignal {
 }
 
 impl StopSignal {
-    /// One that nobody has stopped.
+    /// A signal that is not stopped yet.
     pub fn new() -> Self {
         Self { is_stopped: Arc::new(watch::channel(false).0) }
     }
 
-    /// Stops the worker. A call of its handler that runs is waited for.
+    /// Stops the worker. It waits for a running call of its handler.
     pub fn stop(&self) {
         self.is_stopped.send_replace(true);
     }
@@ -216,7 +215,7 @@ impl StopSignal {
 
     /// Waits until it is stopped.
     pub fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
-        // Holds the sender, so that the wait goes on where all other clones are dropped.
+        // Holds the sender, so that the wait continues if all other clones are dropped.
         let signal = self.clone();
         async move {
             let _ = signal.is_stopped.subscribe().wait_for(|is_stopped| *is_stopped).await;
@@ -224,11 +223,11 @@ impl StopSignal {
     }
 }
 
-/// What a delivery delivered, and what it left open when it ended.
+/// The result of a delivery: the number of delivered payments, and the entries that it left open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeliverySummary {
-    /// How many payments the handler delivered and the journal has as finished.
+    /// How many payments the handler delivered and the journal recorded as finished.
     pub delivered: u64,
     /// The journal's unfinished entries: the next delivery continues with them. `None` if the journal could not be read.
     pub left_open: Option<Vec<Unfinished>>,
@@ -261,7 +260,7 @@ impl DeliverySummary {
     }
 }
 
-/// The counts: the address of a page in an entry is not to be logged.
+/// Only the counts: the URL of a page in an entry must not be logged.
 impl Display for DeliverySummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delivered = self.delivered;
@@ -281,7 +280,7 @@ impl Display for DeliverySummary {
     }
 }
 
-/// Delivers until `stop` is there or the gateway is closed.
+/// Delivers until `stop` completes or the gateway is closed.
 pub(crate) async fn deliver_forever<H: DeliveryHandler>(
     engine: Arc<Engine>,
     policy: DeliveryPolicy,
@@ -296,7 +295,7 @@ pub(crate) async fn deliver_forever<H: DeliveryHandler>(
     Ok(worker.summary().await)
 }
 
-/// The same on the calling thread, on which the handler runs as well.
+/// The blocking variant: it runs on the calling thread, as does the handler.
 pub(crate) fn deliver_forever_here<H: BlockingDeliveryHandler>(
     engine: Arc<Engine>,
     policy: DeliveryPolicy,
@@ -332,7 +331,7 @@ pub(crate) async fn deliver_unfinished<H: DeliveryHandler>(
     error.map_or(Ok(summary), Err)
 }
 
-/// The same on the calling thread, on which the handler runs as well.
+/// The blocking variant: it runs on the calling thread, as does the handler.
 pub(crate) fn deliver_unfinished_here<H: BlockingDeliveryHandler>(
     engine: &Arc<Engine>,
     policy: RecoveryPolicy,

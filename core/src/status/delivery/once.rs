@@ -1,4 +1,4 @@
-//! One recovery, of which each charged payment is delivered once.
+//! One recovery that delivers each charged payment once.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -29,7 +29,7 @@ pub(super) struct Once {
 impl Once {
     pub(super) fn new(engine: &Arc<Engine>, policy: RecoveryPolicy) -> Result<Self, PaymentError> {
         let recovery = Recovery::new(engine.clone(), policy)?;
-        // What was delivered and could not be finished is finished before other processes may deliver.
+        // A delivered payment that could not be finished is finished before other processes may deliver.
         recovery.hold_lock();
         Ok(Self { deliveries: Deliveries::new(engine)?, recovery, charged: HashSet::new(), unfinished: Vec::new() })
     }
@@ -55,7 +55,7 @@ impl Once {
         }
     }
 
-    /// What the handler did.
+    /// Processes the handler's result.
     pub(super) async fn handled(&mut self, result: Recovered, outcome: Result<(), String>) {
         if let Err(problem) = outcome {
             failed(&result, &problem);

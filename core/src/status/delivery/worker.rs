@@ -1,4 +1,4 @@
-//! What the worker handles next: a result of the recovery, one that is repeated, or nothing more.
+//! The worker's next task: a result of the recovery, a retry, or the end.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,20 +24,20 @@ use crate::{
     transport::after,
 };
 
-/// After this time the journal is read anew.
+/// After this time a new recovery reads the journal.
 const ONE_RECOVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A recovery begins again after this time at most.
+/// A recovery restarts after at most this time.
 const LONGEST_PAUSE_OF_RECOVERY: Duration = Duration::from_secs(60);
 
-/// A result that is to be handled, at the first try or again.
+/// A result to handle, for the first time or as a retry.
 pub(super) struct Task {
     pub(super) result: Recovered,
     failures: u32,
     due: Instant,
-    /// The handler has returned: only the end of the entry is missing.
+    /// The handler has returned; only finishing the entry is left.
     is_handled: bool,
-    /// By the recovery that runs. Only while it has the journal's lock may this process deliver.
+    /// Reported by the running recovery. This process may deliver only while that recovery holds the journal's lock.
     is_reported: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Worker<S> {
     phase: Phase,
     /// By the ids of their entries.
     tasks: BTreeMap<String, Task>,
-    /// What was handled of each entry that a person should look at: the next recovery returns it again. A rejection comes once.
+    /// The handled result of each entry for a person, which the next recovery returns again. A rejection comes once.
     reported: HashMap<String, String>,
     failed_recoveries: u32,
 }
@@ -63,11 +63,11 @@ enum Phase {
     Pausing {
         until: Instant,
     },
-    /// Others may recover. What is due is handled once more.
+    /// Other processes may recover. Due tasks are handled once more.
     Ending,
 }
 
-/// What a wait ended with.
+/// The result of a wait.
 enum Wake {
     Stopped,
     Recovered(Result<Option<Recovered>, PaymentError>),
@@ -116,7 +116,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
-    /// What the handler did. A payment that was delivered is finished in the journal.
+    /// Processes the handler's result. A delivered payment is finished in the journal.
     pub(super) async fn handled(&mut self, mut task: Task, result: Result<(), String>) {
         match result {
             Ok(()) => {
@@ -136,7 +136,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         matches!(self.phase, Phase::Ending)
     }
 
-    /// Waits for a result, a repetition that is due, or the stop, which comes first.
+    /// Waits for a result, a due retry, or the stop, which has priority.
     async fn wake(&mut self) -> Wake {
         let until = match &self.phase {
             Phase::Pausing { until } => Some(*until),
@@ -168,8 +168,8 @@ impl<S: Future<Output = ()>> Worker<S> {
         .await
     }
 
-    /// Adds a result. One that is being repeated already may come again, from the next recovery. Charged is the last word on a payment, also
-    /// where its file cannot be read just now.
+    /// Adds a result. The next recovery may return a result that is already being retried. `Charged` is final, also if the file cannot be
+    /// read just now.
     fn add(&mut self, result: Recovered) {
         let id = id_of(&result).to_owned();
         if let Some(known) = self.tasks.get_mut(&id).filter(|known| is_charged(&known.result)) {
@@ -186,7 +186,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         self.tasks.insert(id, Task { result, failures: 0, due, is_handled: false, is_reported: true });
     }
 
-    /// Adds the results that are there. Handlers that fail, each for a while, must not keep the recovery from going on.
+    /// Adds the available results. Failing handlers must not stop the recovery.
     async fn take_ready(&mut self) {
         while let Phase::Recovering { recovery, .. } = &self.phase {
             match recovery.next().now_or_never() {
@@ -197,7 +197,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
-    /// The next one: what has not failed yet goes first.
+    /// The next task: tasks that have not failed yet come first.
     fn due(&mut self) -> Option<Task> {
         let now = self.engine.transport().now();
         let due = self.tasks.iter().filter(|(_, task)| task.may_be_handled() && task.due <= now);
@@ -205,7 +205,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         self.tasks.remove(&id)
     }
 
-    /// The task, if the handler is to be called: not where only the end of its entry is missing.
+    /// The task, if the handler must be called: not if only finishing its entry is left.
     async fn prepared(&mut self, task: Task) -> Option<Task> {
         if task.is_handled {
             self.finish(task).await;
@@ -230,7 +230,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
-    /// Finishes what was delivered, while no other process can deliver it.
+    /// Finishes delivered payments while no other process can deliver them.
     async fn finish_delivered(&mut self) {
         let (delivered, others) = std::mem::take(&mut self.tasks).into_iter().partition(|(_, task)| task.is_handled);
         self.tasks = others;
@@ -239,7 +239,7 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
-    /// Repeats it, after a pause that doubles. At the end there is no next time.
+    /// Schedules a retry, after a pause that doubles. At the end there is no retry.
     fn failed(&mut self, mut task: Task, message: &'static str, problem: String) {
         let pause = self.pause_after(task.failures, self.policy.longest_pause);
         record(Level::WARN, message, Some(what(&task.result)), Some(pause), Some(problem));
@@ -275,13 +275,14 @@ impl<S: Future<Output = ()>> Worker<S> {
             let message = "the recovery failed, and begins again";
             record(Level::WARN, message, None, Some(pause), Some(error.to_string()));
         }
-        // Another process may deliver now. What is charged comes again; what this recovery has not reported was finished elsewhere.
+        // Another process may deliver now. Charged payments are returned again; results that this recovery has not reported were finished
+        // elsewhere.
         self.tasks.retain(|_, task| task.may_be_handled());
         self.tasks.values_mut().for_each(|task| task.is_reported = false);
         self.phase = Phase::Pausing { until: after(now, pause) };
     }
 
-    /// Begins the next recovery, when the pause is over.
+    /// Begins the next recovery after the pause.
     async fn begin_again(&mut self) {
         let now = self.engine.transport().now();
         if !matches!(self.phase, Phase::Pausing { until } if until <= now) {
@@ -293,12 +294,12 @@ impl<S: Future<Output = ()>> Worker<S> {
         }
     }
 
-    /// Lets others recover. What is charged and was not delivered is the next worker's. Everything else would not come again, and is handled
-    /// now; not what has failed, as nobody knows how long that takes.
+    /// Lets other processes recover. Undelivered charged payments are left to the next worker. All other results would not be returned
+    /// again, and are handled now, except failed ones, because their retries have no time limit.
     async fn end(&mut self) {
         self.finish_delivered().await;
         if let Phase::Recovering { recovery, .. } = std::mem::replace(&mut self.phase, Phase::Ending) {
-            // What had come to its end already.
+            // Results that are already available.
             while let Some(Ok(Some(recovered))) = recovery.next().now_or_never() {
                 self.add(recovered);
             }
@@ -318,7 +319,7 @@ impl Task {
     }
 }
 
-/// While it exists, no other process delivers: its next result is taken before the one before is delivered, and what failed is repeated.
+/// While it exists, no other process delivers: its next result is taken before the previous one is delivered, and failed tasks are retried.
 fn recovery_of(engine: &Arc<Engine>, policy: DeliveryPolicy) -> Result<Recovery, PaymentError> {
     let policy = RecoveryPolicy::default()
         .with_interval(policy.interval)

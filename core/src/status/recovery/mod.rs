@@ -1,5 +1,4 @@
-//! Recovery: polls every unfinished payment of a journal until it is final, some payments at once, older ones less
-//! often.
+//! Recovery: polls every unfinished payment of a journal until it is final, several at a time, older ones less often.
 
 mod policy;
 mod polling;
@@ -48,51 +47,51 @@ use source::{Page, QueryResult, Rescan, Source};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovered {
-    /// A payment that is [`Charged`](JournalState::Charged) (deliver, then finish its entry),
-    /// [`Rejected`](JournalState::Rejected) (nothing was taken; its entry is listed no more), or
-    /// [`Mismatch`](JournalState::Mismatch) (for a person). **A rejected one may come once more, as charged**: a gateway may
-    /// take back what it said. One that is still [`Unknown`](JournalState::Unknown) or [`Pending`](JournalState::Pending) is for a
-    /// person, too: the gateway answers about others, and three times in a row nothing but an error about this one, which is the
-    /// entry's reason. It may never have seen it. It stays unfinished. So does a payment that waits for the payer's code (MBank,
-    /// MegaPay) after five minutes: it comes as `Pending` if no confirmation was sent that may have counted and the gateway says that it
-    /// is pending, so that it does not hold a recovery without [`follow_new`](RecoveryPolicy::follow_new).
+    /// A payment that is [`Charged`](JournalState::Charged) (deliver, then finish its entry), [`Rejected`](JournalState::Rejected) (no
+    /// money was taken; its entry is no longer listed), or [`Mismatch`](JournalState::Mismatch) (for a person). **A rejected payment may be
+    /// returned again, as charged**: a gateway may correct its report. A payment that is still [`Unknown`](JournalState::Unknown) or
+    /// [`Pending`](JournalState::Pending) is for a person, too: the gateway answers about other payments, but returned an error about this
+    /// one three times in a row. The entry's reason has the error. The gateway may never have seen the payment. It stays unfinished. So
+    /// does a payment that waits for the payer's code (MBank, MegaPay) for more than five minutes: it is returned as `Pending` if no
+    /// confirmation that may have taken effect was sent and the gateway reports that it is pending, so that it does not hold a recovery
+    /// without [`follow_new`](RecoveryPolicy::follow_new).
     Payment {
-        /// Its entry. The state says how it ended.
+        /// Its entry. Its state is the result.
         entry: Box<JournalEntry>,
     },
     /// An entry that cannot be read, as [`Unfinished::Unreadable`](crate::Unfinished::Unreadable).
     Unreadable {
         /// The file's name.
         id: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 }
 
-/// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
-/// [`RecoveryPolicy::follow_new`] also what is begun later. Made by [`Gateway::recover`](crate::Gateway::recover).
+/// Polls the payments that were unfinished in a gateway's journal when it began, each until it is final; with
+/// [`RecoveryPolicy::follow_new`] also later ones. Created by [`Gateway::recover`](crate::Gateway::recover).
 ///
-/// A payment that is charged already is returned at once, without a query. A payment that is still pending when the policy's deadline
-/// passes stays unfinished, for the next recovery; so does one that has no number to query.
+/// An already charged payment is returned at once, without a query. A payment that is still pending when the policy's deadline passes stays
+/// unfinished, for the next recovery; so does a payment without a number to query by.
 ///
-/// **Of all processes that share the folder, one recovers at a time**; another one waits until that one ends or dies, so
-/// that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated: a
-/// process may die between delivering and finishing.
+/// **Of all processes that share the folder, one recovers at a time**; the others wait until it ends or dies, so that
+/// no two of them deliver the same goods. Still, delivery must be idempotent: a process may die between delivering and
+/// finishing.
 ///
-/// Closing the gateway ends the recovery at once, also in the middle of a wait or a query, and lets other processes
-/// recover: where it has returned a result, which may be delivered just now, only when [`next`](Self::next) is called again, or it is
-/// cancelled or dropped. What had come to its end before still comes.
+/// Closing the gateway ends the recovery at once, also in the middle of a wait or a query, and lets other processes recover. If it has
+/// returned a result, which may be in delivery, it lets them only when [`next`](Self::next) is called again, or it is cancelled or dropped.
+/// Payments that were final before are still returned.
 ///
-/// Take the ends one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls it sends no new
-/// query. Clones are the same recovery. The methods are cancellation safe: where a future is dropped, what it brought is
-/// the next one's.
+/// Take the results one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls it sends no
+/// new query. Clones are the same recovery. The methods are cancellation safe: if a future is dropped, the next one
+/// returns its result.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Recovery {
     shared: Arc<Shared>,
 }
 
-/// What the clones of a recovery share.
+/// The shared state of a recovery's clones.
 struct Shared {
     source: Source,
     cancelled: AtomicBool,
@@ -123,7 +122,7 @@ struct Progress {
     /// The error to return after everything in `recovered`.
     failure: Option<PaymentError>,
     has_ended: bool,
-    /// While somebody may deliver a result, other processes must not recover, though this recovery may have ended.
+    /// While a caller may deliver a result, other processes must not recover, although this recovery may have ended.
     lock: Option<Arc<RecoveryLock>>,
     /// Since when the caller has a result. While it is delivered, nothing is polled, so a recovery that goes through the journal once does
     /// not count that time towards its deadline.
@@ -161,14 +160,13 @@ impl Recovery {
 }
 
 impl Recovery {
-    /// The next end, when it is there; `None` when no payment is left to poll, at the policy's deadline (also where
-    /// another process recovered all the time), or when it was cancelled.
+    /// Waits for the next result; `None` if no payment is left to poll, at the policy's deadline (also if another
+    /// process recovered all the time), or if it was cancelled.
     ///
     /// # Errors
-    /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where further queries are
-    /// useless (every payment was answered like that, one of them three times in a row, and none by the gateway itself; or the
-    /// gateway was closed),
-    /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
+    /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] if further queries are useless (every
+    /// payment got such an error, one of them three times in a row, and none got an answer from the gateway itself; or the gateway was
+    /// closed), [`PaymentError::Unavailable`] if the journal cannot be read. An error says nothing about a payment.
     pub async fn next(&self) -> Result<Option<Recovered>, PaymentError> {
         // Dropped after the guard of the progress below.
         let _release = ReleaseIfStopped(&self.shared);
@@ -189,7 +187,7 @@ impl Recovery {
         next
     }
 
-    /// Takes back what nobody received: the next call of [`next`](Self::next) returns it.
+    /// Takes back a result that reached no caller: the next call of [`next`](Self::next) returns it.
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self, next: Result<Recovered, PaymentError>) {
         self.shared.given_back.push(next);
@@ -202,13 +200,14 @@ impl Recovery {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Recovery {
-    /// Keeps other processes from recovering until this is cancelled or dropped: also after its end, and after the gateway was closed.
-    /// For a worker that takes the next result before it has delivered the one before. Call it before [`next`](Self::next).
+    /// Keeps other processes from recovering until this is cancelled or dropped: also after its end, and after the gateway was closed. For
+    /// a worker that takes the next result before it has delivered the previous one. Call it before [`next`](Self::next).
     pub fn hold_lock(&self) {
         self.shared.holds_lock.store(true, Ordering::SeqCst);
     }
 
-    /// Stops polling, from anywhere, and lets other processes recover: not while you deliver. [`next`](Self::next) is empty then.
+    /// Stops polling, from any thread, and lets other processes recover: do not call it while you deliver. [`next`](Self::next) then
+    /// returns `None`.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::SeqCst);
         self.shared.release_if_stopped();
@@ -217,7 +216,7 @@ impl Recovery {
 }
 
 impl Recovery {
-    /// The ends as a stream.
+    /// The results as a stream.
     pub fn stream(&self) -> impl Stream<Item = Result<Recovered, PaymentError>> + Send + Unpin + 'static {
         Box::pin(stream::unfold(self.clone(), |recovery| async move {
             let recovered = recovery.next().await.transpose()?;
@@ -288,7 +287,7 @@ impl EndsAtClose for Shared {
 }
 
 impl Shared {
-    /// Lets another process recover at once, even if nobody calls `next` again. If a caller waits in `next`, that caller does this at the
+    /// Lets another process recover at once, even if `next` is not called again. If a caller waits in `next`, that caller does this at the
     /// end.
     fn release_if_stopped(&self) {
         let is_cancelled = self.cancelled.load(Ordering::SeqCst);

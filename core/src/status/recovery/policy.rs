@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
-/// How [`Gateway::recover`](crate::Gateway::recover) follows payments.
+/// How [`Gateway::recover`](crate::Gateway::recover) polls payments.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,44 +27,44 @@ use crate::{error::PaymentError, validation::Checks, violation::Rule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveryPolicy {
-    /// The time from the start of one query of a payment to the start of the next, while the payment is younger
-    /// than 20 minutes. 10 s unless set. Older ones are polled less often: up to 2 hours of age a sixth as often, to
-    /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
+    /// The time from the start of one query of a payment to the start of the next, while the payment is younger than 20
+    /// minutes. Default: 10 s. Older payments are polled less often: every 6 intervals up to an age of 2 hours, every
+    /// 60 up to a day, every 360 up to three days, and then every 8640: daily by default.
     #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
-    /// How long to go on. 20 minutes unless set. Without `follow_new`, the time from a result until the next one is requested does not
-    /// count: the caller may be delivering.
+    /// The time limit of the recovery. Default: 20 minutes. Without `follow_new`, the time from a result until the next one is requested
+    /// does not count: the caller may be delivering.
     #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
-    /// How many payments are queried at the same time. 8 unless set.
+    /// How many payments are queried at the same time. Default: 8.
     pub at_once: u32,
-    /// Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
-    /// after each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**:
-    /// a program that made such a payment and watches it, too, would also deliver it. Off by default.
+    /// Whether later payments are polled, too, as by a back-end worker: the journal is read again after each interval, and the recovery
+    /// continues until its deadline even if nothing is left. **Then only the recovery may deliver**: a program that also watches its own
+    /// payment would deliver it twice. Default: off.
     #[cfg_attr(feature = "uniffi", uniffi(default = false))]
     pub follow_new: bool,
 }
 
 impl RecoveryPolicy {
-    /// The same with another poll interval of young payments.
+    /// Sets the poll interval of new payments.
     #[must_use]
     pub fn with_interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
     }
 
-    /// The same with another time to go on.
+    /// Sets the time limit of the recovery.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    /// The same with another number of payments that are queried at the same time.
+    /// Sets how many payments are queried at the same time.
     #[must_use]
     pub fn with_at_once(self, at_once: u32) -> Self {
         Self { at_once, ..self }
     }
 
-    /// The same, for payments that are begun later as well.
+    /// Sets whether later payments are polled, too.
     #[must_use]
     pub fn with_follow_new(self, follow_new: bool) -> Self {
         Self { follow_new, ..self }
@@ -97,8 +97,8 @@ impl Default for RecoveryPolicy {
 
 // Poll intervals: older payments are polled less often.
 
-/// Up to which age a payment is polled at which multiple of the interval. After the last age it is polled once a day, if the interval
-/// is 10 s.
+/// The ages up to which a payment is polled, each with its multiple of the interval. After the last age it is polled once a day, if the
+/// interval is 10 s.
 const STEPS: [(Duration, u32); 4] = [
     (Duration::from_secs(20 * 60), 1),
     (Duration::from_secs(2 * 60 * 60), 6),
@@ -118,7 +118,7 @@ const NEWEST: usize = 4;
 /// How many of the older claimed numbers are queried each time, in turn.
 const IN_TURN: usize = 4;
 
-/// Which of a payment's claimed numbers, the newest first, are queried this time. In turn, all of them are.
+/// The claimed numbers of a payment, the newest first, that are queried this time. In turn, all of them are.
 pub(super) fn claims_to_query<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
     let (newest, older) = claims.split_at(claims.len().min(NEWEST));
     let in_turn = (0..older.len().min(IN_TURN)).map(|place| &older[(turn + place) % older.len()]);
@@ -133,19 +133,19 @@ pub(super) struct Due {
     pub(super) id: String,
     /// It was rejected, and is still polled.
     pub(super) has_ended: bool,
-    /// Which of its older claimed numbers are next.
+    /// Determines which of its older claimed numbers are next.
     pub(super) turn: usize,
-    /// In a row.
+    /// Mismatches in a row.
     pub(super) mismatches: u32,
     /// How many answers in a row only a person can fix.
     pub(super) odd: u32,
     /// When the query of the first of them began.
     pub(super) odd_since: Option<Instant>,
-    /// They were reported.
+    /// The odd answers were reported.
     pub(super) odd_is_reported: bool,
 }
 
-/// The soonest is the greatest, as a heap gives that first.
+/// The soonest is the greatest, because a heap returns the greatest first.
 impl Ord for Due {
     fn cmp(&self, other: &Self) -> Ordering {
         fn place(due: &Due) -> (Instant, &str) {
@@ -155,12 +155,12 @@ impl Ord for Due {
     }
 }
 
-/// One in so many queries goes to the payment that has waited for the longest time.
+/// One of this many queries goes to the payment that has waited longest.
 const LONGEST_ONE_IN: usize = 4;
 
-/// The payments that are due while no further query may run: at a start those of the whole journal. The youngest goes first, because its
-/// payer waits; rejected ones come last. Every fourth query is that of the payment that has waited for the longest time, so that none
-/// waits for ever where the gateway is slow.
+/// The payments that are due while no further query may run: at the start, the whole journal. The youngest comes first, because its payer
+/// waits; rejected ones come last. Every fourth query goes to the payment that has waited longest, so that none waits forever if the
+/// gateway is slow.
 #[derive(Default)]
 pub(super) struct Overdue {
     payments: HashMap<String, Due>,

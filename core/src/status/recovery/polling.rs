@@ -1,4 +1,4 @@
-//! The loop of a recovery: which payments are due, what their answers mean, and when the recovery ends.
+//! The loop of a recovery: selects due payments, handles their answers, and ends the recovery.
 
 use std::{future::poll_fn, pin::pin, sync::atomic::Ordering, task::Poll};
 
@@ -26,7 +26,7 @@ const ODD_IN_A_ROW: u32 = 3;
 
 /// The reason of a payment that its payer has left: see `Source::is_abandoned`.
 const NO_CODE_WAS_SENT: &str =
-    "not paid yet: no accepted code of the payer's was sent, and the gateway says that the payment is pending";
+    "not paid yet: no accepted code of the payer was sent, and the gateway reports that the payment is pending";
 
 #[allow(clippy::large_enum_variant, reason = "it is moved once; by how much it is larger depends on the system")]
 enum Event {
@@ -96,7 +96,7 @@ impl Shared {
             let Some(due) = progress.overdue.pop() else { break };
             progress.queries.push(Box::pin(self.source.clone().query(due, deadline)));
         }
-        // Even while queries run: an entry that is charged already must not wait for them.
+        // Even while queries run: an already charged entry must not wait for them.
         progress.entries = match std::mem::take(&mut progress.entries) {
             Entries::NotLocked => Entries::Read(Box::pin(self.source.clone().begin(deadline))),
             Entries::Locked(lock, rest) => Entries::Read(Box::pin(self.source.clone().read_on(lock, rest))),
@@ -216,18 +216,18 @@ impl Shared {
         due.at = after(started, self.source.interval_of(&due));
         let reason = answer.as_ref().ok().and_then(reason_of);
         let end = match answer {
-            // Charged is absorbing, whatever a late report has.
+            // `Charged` is absorbing, whatever a late report contains.
             _ if entry.state == JournalState::Charged => Some(JournalState::Charged),
             Ok(Verdict::Charged { payment, .. }) => {
                 entry.payment.learn_numbers(&payment);
                 Some(JournalState::Charged)
             }
-            // Anybody can claim a number, and on a pay-form the payer may try again.
+            // Anyone can claim a number, and on a pay-form the payer may try again.
             Ok(_) if entry.payment.has_only_a_claimed_number() => None,
             Ok(Verdict::Rejected { .. }) => Some(JournalState::Rejected),
             Ok(Verdict::Mismatch { .. }) if due.mismatches >= ODD_IN_A_ROW => Some(JournalState::Mismatch),
             Ok(_) => None,
-            // It is about the closing, which is reported by itself.
+            // The error is about closing, which is reported separately.
             Err(_) if self.source.engine.is_closed() => None,
             // All queries failed like that.
             Err(error) if due.odd >= ODD_IN_A_ROW && progress.cannot_succeed() => return Err(error),
@@ -251,7 +251,7 @@ impl Shared {
             Some(state) => state == JournalState::Rejected,
             None => entry.state == JournalState::Rejected,
         };
-        // It stays unfinished, for the next recovery. One that goes on anyway polls it, less often as it grows older.
+        // It stays unfinished, for the next recovery. A recovery with `follow_new` continues to poll it, less often with age.
         let is_set_aside = is_abandoned && end.is_none() && !self.source.policy.follow_new;
         match end {
             // It was reported before.

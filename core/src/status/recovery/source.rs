@@ -1,4 +1,4 @@
-//! The inputs of a recovery: entries of the journal, which it reads again and again, and the gateway's answers.
+//! The inputs of a recovery: entries of the journal, which it reads repeatedly, and the gateway's answers.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,7 +32,7 @@ use crate::{
 /// How many entries are read from the disk at once.
 const PAGE: usize = 64;
 
-/// How long a payer may take to type a code. The interface does not say; a wallet's code lives for three minutes.
+/// How long a payer may take to type a code. The interface does not say; a wallet's code is valid for three minutes.
 const TIME_FOR_A_CODE: Duration = Duration::from_secs(5 * 60);
 
 /// The source of queries and pages. They hold this and not `Shared`, which holds them: it would never be dropped.
@@ -47,7 +47,7 @@ pub(super) struct Page {
     pub(super) lock: Arc<RecoveryLock>,
     pub(super) items: Vec<Unfinished>,
     pub(super) failure: Option<PaymentError>,
-    /// None where it was the last page.
+    /// `None` if it was the last page.
     pub(super) rest: Option<UnfinishedEntries>,
 }
 
@@ -56,11 +56,11 @@ pub(super) struct QueryAnswer {
     pub(super) due: Due,
     pub(super) started: Instant,
     pub(super) answer: Result<Verdict, PaymentError>,
-    /// Where it had been rejected before.
+    /// Set if it was rejected before.
     pub(super) after_end: Option<AfterEnd>,
-    /// As it stands afterwards.
+    /// The entry after the query.
     pub(super) entry: Box<JournalEntry>,
-    /// Whether it waits for the payer's code so long that the payer has gone: see [`Source::is_abandoned`].
+    /// Whether it has waited so long for the payer's code that the payer has left: see [`Source::is_abandoned`].
     pub(super) is_abandoned: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) enum QueryResult {
 }
 
 impl Source {
-    /// Waits until no other process recovers, and reads the first page; nothing where that takes until the deadline.
+    /// Waits until no other process recovers, and reads the first page; `None` if that takes until the deadline.
     pub(super) async fn begin(self, deadline: Instant) -> Result<Option<Page>, PaymentError> {
         let transport = self.engine.transport();
         let mut has_said_so = false;
@@ -163,8 +163,8 @@ impl Source {
         QueryResult::Answered(Box::new(QueryAnswer { due, started, answer, after_end, entry, is_abandoned }))
     }
 
-    /// Whether a payment of which no confirmation was sent is one that its payer has left: no money can move without the code, the
-    /// gateway itself says that the payment is pending, and codes live for minutes.
+    /// Whether the payer has left a payment without a sent confirmation: no money can move without the code, the gateway itself reports
+    /// that the payment is pending, and codes are valid for minutes.
     fn is_abandoned(&self, entry: &JournalEntry, answer: &Result<Verdict, PaymentError>) -> bool {
         let age = self.journal.now().duration_since(entry.begun).unwrap_or_default();
         let needs_a_code = matches!(entry.payment.kind, PaymentKind::Mbank | PaymentKind::Megapay);
@@ -179,7 +179,7 @@ impl Source {
         payments: Vec<PaymentRef>,
         deadline: Instant,
     ) -> Result<Verdict, PaymentError> {
-        let mut answer = Ok(Verdict::unverifiable(own.clone(), "there is nothing to ask with", None));
+        let mut answer = Ok(Verdict::unverifiable(own.clone(), "the payment has no number to query by", None));
         for payment in payments {
             let time_left = deadline.saturating_duration_since(self.engine.transport().now());
             let limits = Limits { deadline: self.engine.limits().deadline.min(time_left), retries: 0, detached: true };
@@ -196,7 +196,7 @@ impl Source {
         self.on_disk(move || journal.queries(&id)).await
     }
 
-    /// Where to begin among many numbers that were claimed: at random, so that recoveries that are short come to all of them, too.
+    /// Where to begin among many claimed numbers: at random, so that short recoveries also reach all of them.
     pub(super) fn first_turn(&self) -> usize {
         let random = self.engine.transport().jitter(Duration::from_millis(u64::from(u16::MAX)));
         usize::try_from(random.as_millis()).unwrap_or_default()
@@ -207,8 +207,8 @@ impl Source {
         after_end.next(self.policy.interval).duration_since(self.journal.now()).unwrap_or_default()
     }
 
-    /// With jitter, so that payments that began together are not queried together for ever. A mismatch may be one wrong response, so
-    /// it is queried again soon.
+    /// With jitter, so that payments that began together are not always queried together. A mismatch may be one wrong response, so it is
+    /// queried again soon.
     pub(super) fn interval_of(&self, due: &Due) -> Duration {
         let age = self.journal.now().duration_since(due.begun).unwrap_or_default();
         let interval = match due.mismatches {
@@ -219,12 +219,12 @@ impl Source {
     }
 }
 
-// Reading the journal again and again (polling), for payments that were begun since.
+// Repeated reading of the journal (polling), for payments that were begun since.
 
-/// How many times as long as a reading took is waited before the next one, so that a full journal keeps no disk busy.
+/// The pause after a scan, as a multiple of the scan's duration, so that a full journal does not keep the disk busy.
 const PAUSE_PER_READING: u32 = 10;
 
-/// What this recovery did with an entry.
+/// The state of an entry in this recovery.
 enum Known {
     Polled,
     Reported(JournalState),
@@ -234,17 +234,17 @@ enum Known {
 /// The results of earlier scans of the journal.
 #[derive(Default)]
 pub(super) struct Rescan {
-    /// What was there when the journal was read last.
+    /// The entries of the last scan.
     known: HashMap<String, Known>,
-    /// What is there now.
+    /// The entries of the current scan.
     seen: HashSet<String>,
-    /// When this reading began.
+    /// When the current scan began.
     begun: Option<Instant>,
     at: Option<Instant>,
 }
 
 impl Rescan {
-    /// When to read it again.
+    /// The time of the next scan.
     pub(super) fn at(&self) -> Option<Instant> {
         self.at
     }
@@ -271,7 +271,7 @@ impl Rescan {
             Some(Known::Reported(state)) => is_charged && *state != JournalState::Charged,
             // Reading may have failed only once.
             Some(Known::ReportedUnreadable) => state.is_some(),
-            // A callback, or another process, has found its charge: that does not wait for the next poll.
+            // A callback, or another process, has found its charge: it does not wait for the next poll.
             Some(Known::Polled) => is_charged,
         };
         if is_new {
@@ -297,12 +297,12 @@ impl Rescan {
         }
     }
 
-    /// Another process has finished it, and it is polled no more. It may come back.
+    /// Another process has finished it, and it is no longer polled. It may come back.
     pub(super) fn has_gone(&mut self, id: &str) {
         self.known.remove(id);
     }
 
-    /// Forgets entries that are gone. One that comes back, charged after it was finished, is new.
+    /// Forgets entries that are gone. An entry that comes back, charged after it was finished, is new.
     pub(super) fn read_through(&mut self, now: Instant, interval: Duration) {
         let seen = std::mem::take(&mut self.seen);
         self.known.retain(|id, _| seen.contains(id));

@@ -1,20 +1,20 @@
-//! The last report of a watch, in one piece: there may be a million watches that wait for their next one.
+//! The last report of a watch, in one allocation, because there may be a million waiting watches.
 
 use rust_decimal::Decimal;
 
 use crate::payment_ref::report::{PaymentStatus, StatusReport};
 
-/// A report whose texts stand in one allocation.
+/// A report with its texts in one allocation.
 pub(super) struct LastReport {
     status: PaymentStatus,
     amount: Option<Decimal>,
-    /// Code, reason, order number and currency as far as they are there, and the whole response.
+    /// Code, reason, order number and currency, each if present, and the whole response.
     texts: Box<str>,
-    /// How long each of the first four is.
+    /// The lengths of the first four.
     lengths: [u32; 4],
 }
 
-/// Stands for a text that is not there. No response is as long as that.
+/// The length that marks an absent text. No response is that long.
 const ABSENT: u32 = u32::MAX;
 
 impl LastReport {

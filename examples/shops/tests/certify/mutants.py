@@ -1,4 +1,4 @@
-"""Copies of the shops with one mistake each, and the kinds of situations that find it."""
+"""Copies of the shops with one mistake each, and the kinds of scenarios that find it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mutant:
     old: str
     new: str
     found_by: tuple[str, ...]
-    """The kinds of situations that must find it."""
+    """The kinds of scenarios that must find it."""
     also_by: tuple[str, ...] = ()
     """Kinds that may find it, too: the mistake shows there as well, or depends on the machine's timing."""
     in_every_run: bool = False

@@ -32,7 +32,7 @@ class Run(NamedTuple):
     code: int
     output: str
     lost: dict[str, str]
-    """By situation, what was lost."""
+    """Losses by scenario."""
 
     @property
     def kinds(self) -> set[str]:
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 
 
 def certify(shop: str, folder: Path, *arguments: str) -> Run:
-    """Plays the situations against the shop in a folder."""
+    """Runs the scenarios against the shop in a folder."""
     config = folder / ("direct.toml" if shop == "direct" else "certify.toml")
     report = folder / "junit.xml"
     ended = subprocess.run(
@@ -134,7 +134,7 @@ def test_wrong_text_for_delivered_is_named(tmp_path: Path) -> None:
     copy("direct", tmp_path)
     run = certify("direct", tmp_path, "--delivered", "/state = open")
     assert run.code == 2
-    assert "delivered: a new order counts as delivered already" in run.output
+    assert "delivered: a new order already counts as delivered" in run.output
 
 
 def test_shop_that_does_not_start_is_shown(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ use crate::{
     way::{PATIENCE, plain, token_of},
 };
 
-/// What the shop opened: a checkout at the server, or a payment at the gateway.
+/// A checkout at the server or a payment at the gateway, opened by the shop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Opened {
     /// The shop's number of the order.
@@ -36,11 +36,11 @@ pub(crate) struct Opened {
     pub(crate) amount: String,
     pub(crate) currency: String,
     pub(crate) return_url: String,
-    /// Where the shop wants the gateway's callbacks.
+    /// The URL for the gateway's callbacks.
     pub(crate) callback_url: String,
 }
 
-/// What happens to the shop's next request that opens something.
+/// A fault in the shop's next request that opens a checkout or payment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Trouble {
     #[default]
@@ -55,7 +55,7 @@ pub(crate) enum Trouble {
     Late(Duration),
 }
 
-/// What the gateway's status reports instead of the truth.
+/// A false status of the gateway.
 #[derive(Clone, Debug)]
 pub(crate) enum Lie {
     /// A member of `data` has another value.
@@ -73,9 +73,9 @@ struct Records {
     /// For the next checkout.
     trouble: Trouble,
     lifetime_s: Option<u64>,
-    /// By the order's reference or a gateway's number: what the server or the gateway reported.
+    /// Events of the server or callbacks of the gateway, by the order's reference or the callback key.
     reported: HashMap<String, Vec<Event>>,
-    /// Requests of the shop that query something.
+    /// The shop's queries.
     questions: Vec<String>,
     lies: HashMap<String, Lie>,
     callbacks: HashMap<String, String>,
@@ -156,7 +156,7 @@ impl Backend {
         });
     }
 
-    /// What the shop needs to know, by placeholder.
+    /// Addresses and credentials for the shop, by placeholder.
     pub(crate) fn given(&self) -> BTreeMap<&'static str, String> {
         match &self.server {
             Some(server) => BTreeMap::from([
@@ -176,24 +176,24 @@ impl Backend {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For the next request that opens something.
+    /// Sets the fault and lifetime of the next request that opens a checkout or payment.
     pub(crate) fn plan(&self, trouble: Trouble, lifetime_s: Option<u64>) {
         let mut records = self.records();
         records.trouble = trouble;
         records.lifetime_s = lifetime_s;
     }
 
-    /// How many were opened so far.
+    /// The number of checkouts or payments opened so far.
     pub(crate) fn opened(&self) -> usize {
         self.records().opened.len()
     }
 
-    /// Those opened after that many.
+    /// Those opened after the first `count`.
     pub(crate) fn opened_since(&self, count: usize) -> Vec<Opened> {
         self.records().opened.iter().skip(count).cloned().collect()
     }
 
-    /// The status of this payment is not the truth from now on.
+    /// Sets or removes a false status of this payment.
     pub(crate) fn lie(&self, number: &str, lie: Option<Lie>) {
         let mut records = self.records();
         match lie {
@@ -202,27 +202,27 @@ impl Backend {
         };
     }
 
-    /// Whether the shop queried one of these.
+    /// Whether a query of the shop contains one of these names.
     pub(crate) fn was_queried(&self, names: &[&str]) -> bool {
         let records = self.records();
         records.questions.iter().any(|question| names.iter().any(|name| !name.is_empty() && question.contains(name)))
     }
 
-    /// What was reported about an order so far.
+    /// The events or callbacks under this key so far.
     pub(crate) fn reported(&self, key: &str) -> Vec<Event> {
         self.records().reported.get(key).cloned().unwrap_or_default()
     }
 
-    /// Waits for a report.
+    /// Waits for an event or callback.
     pub(crate) async fn report(&self, key: &str, is_it: impl Fn(&Event) -> bool) -> Result<Event, String> {
         let found = until(PATIENCE, || async { self.reported(key).into_iter().find(|event| is_it(event)) }).await;
         found.ok_or_else(|| {
             let kinds: Vec<String> = self.reported(key).iter().map(Event::kind).collect();
-            format!("nothing more was reported about {key}: {}", kinds.join(", "))
+            format!("no more events or callbacks arrived for {key}: {}", kinds.join(", "))
         })
     }
 
-    /// An event of the server, or a callback of the gateway.
+    /// Stores an event of the server or a callback of the gateway.
     fn take(&self, received: &Received) {
         let value: Value = serde_json::from_slice(&received.body).unwrap_or_default();
         let key = match self.behind {
@@ -233,7 +233,7 @@ impl Backend {
         self.records().reported.entry(key).or_default().push(event);
     }
 
-    /// A request of the shop to kassa-server.
+    /// Answers the shop's request to kassa-server.
     async fn of_server(&self, mut received: Received) -> Response {
         let Some(server) = &self.server else {
             return StatusCode::NOT_FOUND.into_response();
@@ -273,7 +273,7 @@ impl Backend {
         troubled(trouble, answer).await
     }
 
-    /// A request of the shop to the gateway.
+    /// Answers the shop's request to the gateway.
     async fn of_gateway(&self, mut received: Received, inbox: &str) -> Response {
         let mut wanted: Value = serde_json::from_slice(&received.body).unwrap_or_default();
         let path = received.target.split('?').next().unwrap_or_default().to_owned();
@@ -316,12 +316,12 @@ impl Backend {
         troubled(trouble, answer).await
     }
 
-    /// Under which key the callbacks of a payment are reported.
+    /// The key of a payment's callbacks.
     pub(crate) fn callback_key(&self, number: &str) -> String {
         self.records().callbacks.get(number).cloned().unwrap_or_default()
     }
 
-    /// A question to the gateway, answered by a lie where one is set.
+    /// Queries the gateway. If a false status is set, that is the answer.
     async fn ask_gateway(&self, received: &Received) -> Response {
         let query: Value = serde_json::from_slice(&received.body).unwrap_or_default();
         let number = query["orderNumber"].as_str().map(str::to_owned);
@@ -348,7 +348,7 @@ impl Backend {
         }
     }
 
-    /// Takes the money of a payment, as after the payer did their part.
+    /// Charges a payment, as after the payer has acted.
     pub(crate) async fn approve(&self, number: &str) -> Result<(), String> {
         let (sandbox, name) = (Arc::clone(&self.sandbox), number.to_owned());
         let done = tokio::task::spawn_blocking(move || sandbox.approve(&name).map_err(|error| error.to_string())).await;
@@ -362,7 +362,7 @@ impl Backend {
         done.map_err(|error| error.to_string())?.map(drop).map_err(|error| format!("payment {number}: {error}"))
     }
 
-    /// Stops what it started.
+    /// Stops the server, if any.
     pub(crate) async fn stop(&self) {
         if let Some(server) = &self.server {
             server.kill().await;

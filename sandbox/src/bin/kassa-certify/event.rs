@@ -1,4 +1,4 @@
-//! Events as docs/events.md has them, and their signatures by Standard Webhooks. Written anew here: nothing is shared with the server.
+//! Events as in docs/events.md, with Standard Webhooks signatures. Written independently: no code is shared with the server.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -40,12 +40,12 @@ impl Event {
     }
 }
 
-/// An identifier that was not there before.
+/// A new identifier.
 pub(crate) fn new_id() -> String {
     format!("evt_{}", Uuid::new_v4().simple())
 }
 
-/// What an event about an order without a payment says.
+/// The data of an event about an order without a payment.
 pub(crate) struct About<'a> {
     pub(crate) checkout: &'a str,
     pub(crate) reference: &'a str,
@@ -81,12 +81,12 @@ pub(crate) fn invented(kind: &str, about: &About<'_>) -> Event {
     Event::of(&json!({ "id": new_id(), "type": kind, "timestamp_ms": timestamp_ms, "data": data }))
 }
 
-/// Seconds since the beginning of 1970.
+/// Unix time in seconds.
 pub(crate) fn now_s() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// A secret as `kassa-server secret` prints one.
+/// A secret in the form that `kassa-server secret` prints.
 pub(crate) fn new_secret() -> String {
     let bytes = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     format!("whsec_{}", STANDARD.encode(bytes))

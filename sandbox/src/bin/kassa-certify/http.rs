@@ -18,9 +18,9 @@ use tokio::{
 };
 use url::Url;
 
-/// No answer of a shop takes longer: kassa-server waits as long.
+/// The timeout for a shop's answer, as in kassa-server.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(15);
-/// The longest body that passes through.
+/// The largest body that is forwarded.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// A client that follows no redirect and uses no proxy.
@@ -37,7 +37,7 @@ pub(crate) fn client() -> Result<Client, String> {
     builder.timeout(ANSWER_LIMIT).build().map_err(|error| error.to_string())
 }
 
-/// A request that came in, complete.
+/// A complete incoming request.
 #[derive(Clone)]
 pub(crate) struct Received {
     pub(crate) method: Method,
@@ -46,14 +46,14 @@ pub(crate) struct Received {
     pub(crate) body: Bytes,
 }
 
-/// Listens on this port of the machine itself, or on a free one.
+/// Listens on this port of the loopback address, or on a free port if it is 0.
 pub(crate) async fn listen(port: u16) -> io::Result<(TcpListener, u16)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }
 
-/// Hands every request to a function, for as long as this program runs.
+/// Passes every request to a function until this program ends.
 pub(crate) fn serve<F, A>(listener: TcpListener, answer: F)
 where
     F: Fn(Received) -> A + Clone + Send + Sync + 'static,
@@ -77,7 +77,7 @@ where
 const OF_THE_CONNECTION: [HeaderName; 4] =
     [header::HOST, header::CONTENT_LENGTH, header::CONNECTION, header::TRANSFER_ENCODING];
 
-/// An answer, complete.
+/// A complete answer.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -103,7 +103,7 @@ impl IntoResponse for Answer {
     }
 }
 
-/// Sends a request on to another server.
+/// Forwards a request to another server.
 pub(crate) async fn forward(client: &Client, base: &str, received: &Received) -> Result<Answer, String> {
     let mut headers = received.headers.clone();
     for name in OF_THE_CONNECTION {

@@ -1,4 +1,4 @@
-//! Certifies a shop: plays what can go wrong with payments against it, and says what it would have lost. docs/certify.md describes it.
+//! Certifies a shop: runs scenarios in which payments go wrong against it, and reports what it would have lost. See docs/certify.md.
 
 #![forbid(unsafe_code)]
 
@@ -9,9 +9,9 @@ mod http;
 mod options;
 mod report;
 mod run;
+mod scenarios;
 mod server_process;
 mod shop;
-mod situations;
 mod way;
 
 use std::{
@@ -31,11 +31,11 @@ use crate::{
     case::Stage,
     options::{Behind, Cli, Options, Problems},
     report::Report,
+    scenarios::Scenario,
     shop::Shop,
-    situations::Situation,
 };
 
-/// It could not run.
+/// Exit code if the run could not start or finish.
 const COULD_NOT_RUN: u8 = 2;
 
 fn main() -> ExitCode {
@@ -59,25 +59,25 @@ fn end(answer: &clap::Error) -> ! {
 
 fn run(cli: &Cli) -> Result<u8, Problems> {
     let options = Options::merged(cli)?;
-    let situations: Vec<Situation> = situations::all(options.behind())
+    let scenarios: Vec<Scenario> = scenarios::all(options.behind())
         .into_iter()
-        .filter(|situation| {
-            options.only.is_empty() || options.only.iter().any(|name| situation.id.starts_with(name.as_str()))
+        .filter(|scenario| {
+            options.only.is_empty() || options.only.iter().any(|name| scenario.id.starts_with(name.as_str()))
         })
         .collect();
-    if situations.is_empty() {
-        return Err(vec![format!("only names no situation: {}; --list prints all", options.only.join(", "))]);
+    if scenarios.is_empty() {
+        return Err(vec![format!("only names no scenario: {}; --list prints all", options.only.join(", "))]);
     }
     if cli.list {
-        let width = situations.iter().map(|situation| situation.id.len()).max().unwrap_or(0);
+        let width = scenarios.iter().map(|scenario| scenario.id.len()).max().unwrap_or(0);
         let lines: Vec<String> =
-            situations.iter().map(|situation| format!("{:<width$}  {}", situation.id, situation.text)).collect();
-        print(&format!("{}\n{} situations\n", lines.join("\n"), situations.len()))?;
+            scenarios.iter().map(|scenario| format!("{:<width$}  {}", scenario.id, scenario.text)).collect();
+        print(&format!("{}\n{} scenarios\n", lines.join("\n"), scenarios.len()))?;
         return Ok(0);
     }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| vec![error.to_string()])?;
-    let report = runtime.block_on(certify(options, &situations))?;
+    let report = runtime.block_on(certify(options, &scenarios))?;
     print(&report::text::report(&report))?;
     write(cli.html.as_ref(), "html", || report::html::report(&report))?;
     write(cli.junit.as_ref(), "junit", || report::junit::report(&report))?;
@@ -98,7 +98,7 @@ fn write(path: Option<&PathBuf>, name: &str, text: impl FnOnce() -> String) -> R
     fs::write(path, text()).map_err(|error| vec![format!("--{name} {} cannot be written: {error}", path.display())])
 }
 
-async fn certify(options: Options, situations: &[Situation]) -> Result<Report, Problems> {
+async fn certify(options: Options, scenarios: &[Scenario]) -> Result<Report, Problems> {
     let one = |problem: String| vec![problem];
     let failed = |error: io::Error| vec![error.to_string()];
     let begun = Instant::now();
@@ -117,7 +117,7 @@ async fn certify(options: Options, situations: &[Situation]) -> Result<Report, P
     let stage = Arc::new(Stage { shop, backend, client, ordering: Mutex::new(0) });
     // The shop is in a process group of its own, which Ctrl-C does not reach.
     let played = tokio::select! {
-        played = play(&stage, situations) => played,
+        played = play(&stage, scenarios) => played,
         () = interrupted() => Err(vec!["interrupted".to_owned()]),
     };
     stage.shop.kill().await;
@@ -126,13 +126,13 @@ async fn certify(options: Options, situations: &[Situation]) -> Result<Report, P
     Ok(Report { outcomes, time: begun.elapsed(), counts_deliveries })
 }
 
-async fn play(stage: &Arc<Stage>, situations: &[Situation]) -> Result<Vec<run::Outcome>, Problems> {
+async fn play(stage: &Arc<Stage>, scenarios: &[Scenario]) -> Result<Vec<run::Outcome>, Problems> {
     stage.shop.start().await.map_err(|problem| vec![problem])?;
     case::Case::new(stage).probe().await.map_err(|problem| {
         let last = stage.shop.last_lines();
         vec![if last.is_empty() { problem } else { format!("{problem}\nThe last lines of the shop:\n{last}") }]
     })?;
-    Ok(run::all(stage, situations, |outcome| {
+    Ok(run::all(stage, scenarios, |outcome| {
         let _ = writeln!(io::stderr().lock(), "{}", report::text::line(outcome));
     })
     .await)

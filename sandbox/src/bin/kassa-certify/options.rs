@@ -6,17 +6,17 @@ use clap::{Args, Parser, ValueEnum};
 use serde::Deserialize;
 use url::Url;
 
-/// Plays what can go wrong with payments against your shop, and says what the shop would have lost.
+/// Runs payment failure scenarios against your shop, and reports what the shop would have lost.
 #[derive(Parser)]
 #[command(name = "kassa-certify", version)]
 pub(crate) struct Cli {
     /// TOML file with the settings below, such as order_body = "..."; a flag overrides it
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Print the situations and play none
+    /// List the scenarios without running them
     #[arg(long)]
     pub(crate) list: bool,
-    /// Write the report as a page
+    /// Write the report as an HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Write the report as JUnit XML, for CI
@@ -26,14 +26,14 @@ pub(crate) struct Cli {
     pub(crate) options: Options,
 }
 
-/// What the shop takes payments by.
+/// How the shop takes payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Behind {
-    /// kassa-server, whose events it receives.
+    /// Through kassa-server, whose events it receives.
     #[default]
     Server,
-    /// The gateway's interface, which it calls by itself.
+    /// By calling the gateway's interface itself.
     Gateway,
 }
 
@@ -54,10 +54,10 @@ pub(crate) enum Late {
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Options {
-    /// What the shop takes payments by [default: server]
+    /// How the shop takes payments [default: server]
     #[arg(long, value_enum)]
     pub(crate) behind: Option<Behind>,
-    /// Command that starts the shop, run by sh; without it start the shop yourself
+    /// Command that starts the shop, run by sh; without it, start the shop yourself
     #[arg(long, value_name = "COMMAND")]
     pub(crate) start: Option<String>,
     /// Folder in which the shop starts
@@ -69,7 +69,7 @@ pub(crate) struct Options {
     /// File to write the environment to, for a shop that you start yourself
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
-    /// Request that makes an order, such as "POST http://127.0.0.1:8000/orders"
+    /// Request that creates an order, such as "POST http://127.0.0.1:8000/orders"
     #[arg(long, value_name = "METHOD URL")]
     pub(crate) order: Option<String>,
     /// Body of that request
@@ -78,13 +78,13 @@ pub(crate) struct Options {
     /// Header of that request [default: Content-Type: application/json, if the body begins with a brace]; repeatable
     #[arg(long, value_name = "NAME: VALUE")]
     pub(crate) order_header: Vec<String>,
-    /// JSON pointer to the order's number in the response [default: the reference or order number that the shop sends]
+    /// JSON pointer to the order number in the response [default: the reference or order number that the shop sends]
     #[arg(long, value_name = "POINTER")]
     pub(crate) reference: Option<String>,
     /// Amounts for {amount}, used in turn [default: 390]
     #[arg(long, value_name = "AMOUNT", value_delimiter = ',')]
     pub(crate) amounts: Vec<String>,
-    /// URL at which the shop takes events of kassa-server
+    /// URL at which the shop receives events of kassa-server
     #[arg(long, value_name = "URL")]
     pub(crate) events: Option<String>,
     /// URL that shows the state of an order
@@ -93,7 +93,7 @@ pub(crate) struct Options {
     /// Command that prints the state of an order, instead of a URL
     #[arg(long, value_name = "COMMAND")]
     pub(crate) state_command: Option<String>,
-    /// What the state contains once the order is delivered: a text, or "/JSON/pointer = value"
+    /// Text that the state contains once the order is delivered, or "/JSON/pointer = value"
     #[arg(long, value_name = "TEXT")]
     pub(crate) delivered: Option<String>,
     /// Line that the shop prints for each delivery, such as "deliver {reference}"
@@ -108,25 +108,25 @@ pub(crate) struct Options {
     /// Text that the return page shows only if the order is paid [default: the text of "delivered"]
     #[arg(long, value_name = "TEXT")]
     pub(crate) paid_page: Option<String>,
-    /// What the shop does with money after the end of a checkout [default: either]
+    /// What the shop does with a payment that arrives after the checkout ended [default: either]
     #[arg(long, value_enum)]
     pub(crate) late: Option<Late>,
-    /// Seconds within which the shop asks by itself if nothing is reported to it [default: not required]
+    /// Seconds within which the shop must query the status if it receives no event or callback [default: not required]
     #[arg(long, value_name = "SECONDS")]
-    pub(crate) asks_within: Option<u64>,
-    /// Play only situations whose name begins so; repeatable
+    pub(crate) polls_within: Option<u64>,
+    /// Run only scenarios whose name has this prefix; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Leave out situations whose name begins so, and say why; repeatable
+    /// Skip scenarios whose name has this prefix, with a reason; repeatable
     #[arg(long, value_name = "NAME: REASON")]
     pub(crate) skip: Vec<String>,
-    /// Situations at the same time [default: 6]
+    /// Number of scenarios to run at the same time [default: 6]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) jobs: Option<usize>,
-    /// Seconds that the shop has for what it must do [default: 5]
+    /// Seconds that the shop has to deliver [default: 5]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<f64>,
-    /// The program kassa-server [default: beside this program, then PATH]
+    /// Path of kassa-server [default: the folder of this program, then PATH]
     #[arg(long, value_name = "FILE", env = "KASSA_CERTIFY_SERVER")]
     pub(crate) server: Option<PathBuf>,
 }
@@ -135,7 +135,7 @@ pub(crate) struct Options {
 pub(crate) type Problems = Vec<String>;
 
 impl Options {
-    /// Reads the file, if there is one. Paths in it are relative to its folder.
+    /// Reads the file, if any. Paths in it are relative to its folder.
     pub(crate) fn merged(cli: &Cli) -> Result<Self, Problems> {
         let Some(path) = &cli.config else {
             return Ok(cli.options.clone());
@@ -179,7 +179,7 @@ impl Options {
             deliveries_pointer: by.deliveries_pointer.or(self.deliveries_pointer),
             paid_page: by.paid_page.or(self.paid_page),
             late: by.late.or(self.late),
-            asks_within: by.asks_within.or(self.asks_within),
+            polls_within: by.polls_within.or(self.polls_within),
             only: list(self.only, by.only),
             skip: list(self.skip, by.skip),
             jobs: by.jobs.or(self.jobs),
@@ -197,7 +197,7 @@ impl Options {
         let mut found = Problems::new();
         let with_port = |text: &str| text.replace("{port}", &port.to_string());
         match self.order.as_deref().map(with_port) {
-            None => found.push("order is needed: \"METHOD URL\" of the request that makes an order".to_owned()),
+            None => found.push("order is needed: \"METHOD URL\" of the request that creates an order".to_owned()),
             Some(order) => {
                 let url =
                     order.split_once(' ').filter(|(method, _)| method.bytes().all(|byte| byte.is_ascii_uppercase()));
@@ -210,11 +210,14 @@ impl Options {
             }
         }
         match (self.behind(), &self.events) {
-            (Behind::Server, None) => found.push("events is needed: the URL at which the shop takes events".to_owned()),
+            (Behind::Server, None) => {
+                found.push("events is needed: the URL at which the shop receives events".to_owned())
+            }
             (Behind::Server, Some(url)) => found.extend(url_problem("events", &with_port(url))),
             (Behind::Gateway, Some(_)) => {
                 found.push(
-                    "events must not be given behind the gateway: the shop names its callback URL itself".to_owned(),
+                    "events must not be set with behind = \"gateway\": the shop sends its callback URL itself"
+                        .to_owned(),
                 );
             }
             (Behind::Gateway, None) => {}
@@ -223,7 +226,7 @@ impl Options {
             (None, None) => {
                 found.push("state is needed: the URL that shows an order's state, or state_command".to_owned())
             }
-            (Some(_), Some(_)) => found.push("state and state_command must not both be given".to_owned()),
+            (Some(_), Some(_)) => found.push("state and state_command must not both be set".to_owned()),
             (Some(url), None) if !url.starts_with("{return_url}") => {
                 found.extend(url_problem("state", &with_port(url)))
             }
@@ -265,7 +268,7 @@ impl Options {
         found
     }
 
-    /// The situations that are left out, with the reasons.
+    /// The prefixes of skipped scenarios, with the reasons.
     pub(crate) fn skipped(&self) -> BTreeMap<String, String> {
         let pairs = self.skip.iter().filter_map(|skip| skip.split_once(": "));
         pairs.map(|(name, reason)| (name.to_owned(), reason.to_owned())).collect()
@@ -339,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_situation_has_its_reason() {
+    fn skipped_scenario_has_its_reason() {
         let options = Options { skip: vec!["shop-killed: no database: an example".to_owned()], ..whole() };
         assert_eq!(options.skipped()["shop-killed"], "no database: an example");
     }

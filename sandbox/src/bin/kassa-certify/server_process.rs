@@ -21,7 +21,7 @@ use crate::{
     way::{PATIENCE, Way, plain, token_of},
 };
 
-/// How the sandbox answers where the interface leaves it open.
+/// The dialect of the sandbox's answers that the interface does not define.
 const DIALECT: &str = r#"{
   "endpoints": {
     "mbank_payment": { "gateway_number": ["/data/paymentId"] },
@@ -44,7 +44,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// With an API key; it does not run yet.
+    /// Prepares it with an API key, without starting it.
     pub(crate) async fn prepare(
         program: &Path,
         folder: &Path,
@@ -133,7 +133,7 @@ impl Server {
         }
     }
 
-    /// A request as the shop's back end would send it.
+    /// Sends a request of the shop's back end.
     pub(crate) async fn call(
         &self,
         client: &Client,
@@ -167,7 +167,7 @@ impl Server {
         Ok(answer.json())
     }
 
-    /// Starts a payment as the payer's app would; the number that the sandbox knows it by.
+    /// Starts a payment as the payer's app does; its number in the sandbox.
     pub(crate) async fn pay(&self, client: &Client, checkout: &str, way: Way) -> Result<String, String> {
         let token = self.call(client, Method::POST, &format!("/v1/checkouts/{checkout}/tokens"), &Value::Null).await?;
         let token = plain(&token["token"]);
@@ -194,7 +194,7 @@ impl Server {
 }
 
 impl Server {
-    /// The number of the latest mobile-bank payment, which the payer's app does not get.
+    /// The number of the latest MBank payment, which the payer's app does not receive.
     async fn mbank_number(&self, client: &Client, checkout: &str) -> Result<String, String> {
         let seen = self.call(client, Method::GET, &format!("/v1/checkouts/{checkout}"), &Value::Null).await?;
         let mut payments = seen["payments"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The shop: its process, its orders, and how an order's state is read.
+//! The shop under test: its process, its orders and their state.
 
 use std::{
     collections::BTreeMap,
@@ -37,11 +37,11 @@ pub(crate) struct Shop {
     variables: Vec<(String, String)>,
     log: PathBuf,
     process: Mutex<Option<Child>>,
-    /// How often it went down and was started again. Held meanwhile, so that situations side by side do not do so twice.
+    /// How often it went down and was started again. Locked during a restart, so that parallel scenarios do not restart it twice.
     pub(crate) revivals: Mutex<usize>,
 }
 
-/// What can be filled into a setting.
+/// The values of a setting's placeholders.
 #[derive(Clone, Default)]
 pub(crate) struct Names<'a> {
     pub(crate) reference: &'a str,
@@ -50,7 +50,7 @@ pub(crate) struct Names<'a> {
     pub(crate) number: usize,
 }
 
-/// What an order's state says.
+/// The state of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) is_delivered: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Seen {
 }
 
 impl Shop {
-    /// `given` are addresses and credentials, by their placeholders; each is also given under its variable.
+    /// `given` has addresses and credentials by placeholder; each is also set as an environment variable.
     pub(crate) fn new(
         options: Options,
         client: Client,
@@ -95,7 +95,7 @@ impl Shop {
         self.options.start.is_some()
     }
 
-    /// How long it has for what it must do.
+    /// How long it has to deliver.
     pub(crate) fn wait(&self) -> Duration {
         Duration::from_secs_f64(self.options.wait.unwrap_or(5.0))
     }
@@ -115,7 +115,7 @@ impl Shop {
         text.replace("{n}", &names.number.to_string())
     }
 
-    /// Starts it, or waits for the one that is started by hand.
+    /// Starts it, or waits until it is started by hand.
     pub(crate) async fn start(&self) -> Result<(), String> {
         if let Some(file) = &self.options.env_file {
             let lines: String = self.variables.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
@@ -128,7 +128,7 @@ impl Shop {
             let errors = log.try_clone().map_err(|error| error.to_string())?;
             let mut command = Command::new("sh");
             command.args(["-c", &self.fill(start, &Names::default())]).envs(self.variables.clone());
-            // The variable's name is what shops in other languages read, too.
+            // Shops in other languages read this variable, too.
             command.env("no_proxy", "127.0.0.1,localhost").stdin(Stdio::null()).stdout(log).stderr(errors);
             if let Some(folder) = &self.options.directory {
                 command.current_dir(folder);
@@ -141,7 +141,7 @@ impl Shop {
         self.listens().await
     }
 
-    /// Where it listens.
+    /// The host and port that it listens on.
     fn address(&self) -> Result<(String, u16), String> {
         let order = self.order_url();
         let url = Url::parse(&order).map_err(|error| format!("order: {order}: {error}"))?;
@@ -170,7 +170,7 @@ impl Shop {
         Some(status.to_string())
     }
 
-    /// Whether it is still there; to a shop that was started by hand, a connection is tried.
+    /// Whether it still runs. A shop that was started by hand must accept a connection.
     pub(crate) async fn is_up(&self) -> bool {
         if self.can_restart() {
             return self.ended().await.is_none();
@@ -197,7 +197,7 @@ impl Shop {
         if let Some(mut child) = self.process.lock().await.take() {
             #[cfg(unix)]
             if let Some(id) = child.id() {
-                // The group's number is negative: a program in the shell, because the standard library has none for it.
+                // A negative number is the process group. The standard library cannot kill a group, so the shell does.
                 let _gone = Command::new("sh").args(["-c", "kill -KILL \"-$0\"", &id.to_string()]).status().await;
             }
             let _killed = child.start_kill();
@@ -210,7 +210,7 @@ impl Shop {
         self.fill(order.split_once(' ').map_or(order, |(_, url)| url), &Names::default())
     }
 
-    /// Sends the request that makes an order.
+    /// Sends the request that creates an order.
     pub(crate) async fn order(&self, number: usize, amount: &str) -> Result<Answer, String> {
         let names = Names { amount, number, ..Names::default() };
         let order = self.options.order.as_deref().unwrap_or_default();
@@ -228,7 +228,7 @@ impl Shop {
         http::complete(request.body(body)).await
     }
 
-    /// Where it takes events.
+    /// The URL at which it receives events.
     pub(crate) fn events_url(&self) -> String {
         self.fill(self.options.events.as_deref().unwrap_or_default(), &Names::default())
     }

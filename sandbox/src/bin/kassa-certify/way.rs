@@ -1,4 +1,4 @@
-//! The ways to pay, and what is read of the pages that lead to them.
+//! The payment methods, and small readers of JSON values and page URLs.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use url::Url;
 /// No step of the server or the sandbox takes longer; only a bug reaches it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A way to pay.
+/// A payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     PayForm,
@@ -28,7 +28,7 @@ impl Way {
         }
     }
 
-    /// For the name of a situation.
+    /// The method in the name of a scenario.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PayForm => "form",
@@ -38,7 +38,7 @@ impl Way {
     }
 }
 
-/// A text as it is, and anything else as JSON.
+/// A string without quotes, and anything else as JSON.
 pub(crate) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,13 +1,13 @@
-//! What the binary prints when it is ready: one line of JSON for the program that started it, or a welcome text for people.
+//! The output of the program when it is ready: one line of JSON for the program that started it, or a welcome text for people.
 
 use std::io::{self, Write};
 
 use kassa_sandbox::{Recorder, Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
 use serde::Serialize;
 
-/// The password printed in the clear is the one everybody knows; any other is the user's secret.
+/// Only the public default password is printed; any other is the user's secret.
 const WELL_KNOWN_PASSWORD: &str = "sandbox-password";
-/// What stands for a secret of the user's.
+/// Replaces a secret of the user.
 const YOURS: &str = "(as configured)";
 
 #[derive(Serialize)]
@@ -18,7 +18,7 @@ struct Announcement<'a> {
     admin_token: &'a str,
 }
 
-/// Prints it, secrets and all: the reader is the program that needs them.
+/// Prints the line with all secrets: the program that reads it needs them.
 pub(crate) fn json(sandbox: &Sandbox, out: &mut impl Write) -> io::Result<()> {
     let announcement = Announcement {
         url: sandbox.url(),
@@ -31,7 +31,7 @@ pub(crate) fn json(sandbox: &Sandbox, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints where it listens, how to get in, and the test payers.
+/// Prints the URL, the credentials and the test payers.
 pub(crate) fn welcome(sandbox: &Sandbox, own_token: bool, out: &mut impl Write) -> io::Result<()> {
     let password = match sandbox.password() {
         WELL_KNOWN_PASSWORD => WELL_KNOWN_PASSWORD,
@@ -68,7 +68,7 @@ struct RecorderAddresses<'a> {
     callbacks_url: Option<&'a str>,
 }
 
-/// Prints where a recorder listens.
+/// Prints the addresses of a recorder.
 pub(crate) fn recorder(recorder: &Recorder, as_json: bool, out: &mut impl Write) -> io::Result<()> {
     let (url, callbacks) = (recorder.url(), recorder.callbacks_url());
     if as_json {

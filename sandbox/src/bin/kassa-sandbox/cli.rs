@@ -1,4 +1,4 @@
-//! The command line: its options, as the library's.
+//! The command line, and its conversion to the library's options.
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
@@ -25,9 +25,9 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, read at the start")]
 pub(crate) enum Command {
-    /// Record what a merchant and a gateway send each other, without secrets
+    /// Record the traffic between a merchant and a gateway, without secrets
     Record(RecordArgs),
-    /// Play a recorded gateway for new payments; the sandbox answers what was not recorded
+    /// Simulate a recorded gateway for new payments; the sandbox answers requests that were not recorded
     Replay(ReplayArgs),
     /// Infer a gateway's dialect from recordings, each key with its evidence
     Learn(LearnArgs),
@@ -40,11 +40,11 @@ pub(crate) struct LearnArgs {
     #[arg(value_name = "FILE.jsonl", required = true)]
     files: Vec<PathBuf>,
 
-    /// File for the dialect; one that exists is refused [default: standard output]
+    /// File for the dialect; an existing file is refused [default: standard output]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) out: Option<PathBuf>,
 
-    /// File for the report, as JSON if its name ends with .json; one that exists is refused [default: standard error]
+    /// File for the report, as JSON if its name ends with .json; an existing file is refused [default: standard error]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
@@ -52,20 +52,20 @@ pub(crate) struct LearnArgs {
     #[arg(long, action = ArgAction::SetTrue)]
     pub(crate) overwrite: bool,
 
-    /// Numbers of recorded orders of which the money was taken
+    /// Numbers of recorded orders that were charged
     #[arg(long, value_delimiter = ',', value_name = "ORDER")]
     approved: Vec<String>,
 
-    /// Numbers of recorded orders of which the money was not taken, and will not be
+    /// Numbers of recorded orders that were not charged and never will be
     #[arg(long, value_delimiter = ',', value_name = "ORDER")]
     declined: Vec<String>,
 
-    /// Your yes: WORD=charged, =rejected or =open; ENDPOINT:WORD=...; ENDPOINT:CODE=success, =refusal, =unknown or
+    /// Confirm a meaning: WORD=charged, =rejected or =open; ENDPOINT:WORD=...; ENDPOINT:CODE=success, =refusal, =unknown or
     /// =duplicate; ENDPOINT.numbers=any; qr_numbers=none; can be repeated
     #[arg(long, value_name = "WHAT=MEANING", value_parser = Confirmation::from_str)]
     confirm: Vec<Confirmation>,
 
-    /// Place of a field, if several could be it, e.g. qr_status.amount=/data/total; can be repeated
+    /// Place of a field, if several match, e.g. qr_status.amount=/data/total; can be repeated
     #[arg(long, value_name = "ENDPOINT.FIELD=POINTER", value_parser = NamedPlace::from_str)]
     place: Vec<NamedPlace>,
 }
@@ -90,7 +90,7 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "FILE.jsonl")]
     file: PathBuf,
 
-    /// How fast recorded time passes: a factor, or max = each status query returns the next recorded answer
+    /// Speed of recorded time: a factor, or max = each status query returns the next recorded answer
     #[arg(long, default_value = "1", value_name = "N|max")]
     speed: Speed,
 
@@ -113,15 +113,15 @@ impl ReplayArgs {
 /// The options of `record`.
 #[derive(Args)]
 pub(crate) struct RecordArgs {
-    /// Base URL of the gateway, http or https, with a path if it has one
+    /// Base URL of the gateway, http or https, with its path, if any
     #[arg(long, value_name = "URL")]
     upstream: String,
 
-    /// File to write; one that exists is refused
+    /// File to write; an existing file is refused
     #[arg(long, value_name = "FILE.jsonl")]
     out: PathBuf,
 
-    /// Add to the file if it exists
+    /// Append to the file if it exists
     #[arg(long, action = ArgAction::SetTrue)]
     append: bool,
 
@@ -141,7 +141,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE")]
     upstream_ca: Vec<PathBuf>,
 
-    /// Format in which to print the addresses, instead of a text
+    /// Format in which to print the addresses, instead of text for people
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) announce: Option<Announce>,
 
@@ -289,14 +289,14 @@ pub(crate) struct SandboxArgs {
     tls_key: Option<PathBuf>,
 }
 
-/// A form that programs read.
+/// A format for programs.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Announce {
     /// A single line of JSON.
     Json,
 }
 
-/// Reads one of the names of a set.
+/// Parses one of a set of names.
 fn one_of<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,

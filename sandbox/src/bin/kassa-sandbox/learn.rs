@@ -1,4 +1,4 @@
-//! `kassa-sandbox learn`: prints or writes what was learned.
+//! `kassa-sandbox learn`: prints or writes the dialect and the report.
 
 use std::{
     fs::OpenOptions,
@@ -11,7 +11,7 @@ use kassa_sandbox::{Learned, learn};
 
 use crate::cli::LearnArgs;
 
-/// The dialect is incomplete: something needs a confirmation, or a payment.
+/// The dialect is incomplete: it needs a confirmation or another payment.
 const NOT_WHOLE: u8 = 1;
 /// No dialect was written.
 const FAILED: u8 = 2;

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let cli = cli::Cli::try_parse().unwrap_or_else(|answer| end(&answer));
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt()
-        // A line that cannot be written is lost. To tell of that, the subscriber would use `eprintln!`, which panics.
+        // A line that cannot be written is lost. The subscriber would report that with `eprintln!`, which panics.
         .log_internal_errors(false)
         .with_env_filter(filter)
         .with_target(false)
@@ -52,7 +52,7 @@ fn end(answer: &clap::Error) -> ! {
 
 fn run(cli: cli::SandboxArgs) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Signal handlers are set before the start, so that an early signal ends it in order, too.
+    // Signal handlers are set before the start, so that an early signal also causes a graceful shutdown.
     let requested = runtime.block_on(async { stop::requested(cli.exit_with_stdin) })?;
     let (format, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;
@@ -68,7 +68,7 @@ fn announce(sandbox: &Sandbox, format: Option<Announce>, own_token: bool) {
         None => announce::welcome(sandbox, own_token, &mut io::stdout().lock()),
     };
     if let Err(error) = printed {
-        tracing::warn!(%error, url = sandbox.url(), "the address could not be printed; the sandbox goes on");
+        tracing::warn!(%error, url = sandbox.url(), "the address could not be printed; the sandbox continues");
     }
 }
 
@@ -92,7 +92,7 @@ fn record(args: cli::RecordArgs) -> Result<(), Box<dyn Error>> {
     let recorder = Recorder::start(options)?;
     let printed = announce::recorder(&recorder, announce.is_some(), &mut io::stdout().lock());
     if let Err(error) = printed {
-        tracing::warn!(%error, url = recorder.url(), "the address could not be printed; recording goes on");
+        tracing::warn!(%error, url = recorder.url(), "the address could not be printed; recording continues");
     }
     runtime.block_on(requested);
     let exchanges = recorder.stop()?;

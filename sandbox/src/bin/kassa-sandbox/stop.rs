@@ -1,10 +1,10 @@
-//! Graceful shutdown of the binary: by a signal or, with an option, by the end of its standard input.
+//! Graceful shutdown of the program: by a signal or, with an option, by the end of its standard input.
 
 use std::{future::pending, io, thread};
 
 use tokio::sync::oneshot;
 
-/// Completes when it is to stop. Must be called inside a runtime.
+/// Completes when the program must stop. Must be called inside a runtime.
 pub(crate) fn requested(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
     let signal = signal()?;
     let stdin_end = with_stdin.then(stdin_end).transpose()?;
@@ -22,7 +22,7 @@ pub(crate) fn requested(with_stdin: bool) -> io::Result<impl Future<Output = ()>
     })
 }
 
-/// Completes on Ctrl-C and, where there are such things, SIGTERM and SIGHUP: its terminal is closed.
+/// Completes on Ctrl-C, SIGTERM, or SIGHUP (its terminal is closed).
 #[cfg(unix)]
 fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -46,8 +46,8 @@ fn signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Whether it was started with SIGHUP ignored, as by `nohup`, which setting a handler would undo. Where the system does not say
-/// so: the output of `nohup` is never a terminal.
+/// Whether it was started with SIGHUP ignored, as by `nohup`; setting a handler would undo that. If the system does not report
+/// it, the output decides: under `nohup`, it is never a terminal.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
     use std::{fs, io::IsTerminal};
@@ -67,8 +67,7 @@ fn signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Told once nothing more can be read from the standard input: by its end, or by an error.
-/// The thread is not waited for: a read cannot be broken off.
+/// Completes when standard input ends or fails. The thread is not joined, because a read cannot be interrupted.
 fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
     let (sender, receiver) = oneshot::channel();
     let read = move || {

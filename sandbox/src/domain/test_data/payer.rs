@@ -1,4 +1,4 @@
-//! Test payers: a card or a phone with its check, its one-time password and its outcome; lookup by number or by stored mask.
+//! Test payers: a card or phone with its check, one-time password and outcome; lookup by number or by stored mask.
 
 use strum::Display;
 
@@ -10,7 +10,7 @@ use crate::{
     redact::card_numbers,
 };
 
-/// How a test payer's payment ends once the payer did their part.
+/// How the payment of a test payer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 pub enum TestOutcome {
     /// Charged.
@@ -22,11 +22,10 @@ pub enum TestOutcome {
     /// Rejected: insufficient funds.
     #[strum(serialize = "insufficient funds")]
     InsufficientFunds,
-    /// Stays pending until it is decided by `approve` or `decline`, or resolves by itself where it is to
-    /// (`resolve_pending`).
+    /// Stays pending until `approve` or `decline` decides it, or until it becomes final automatically (`resolve_pending`).
     #[strum(serialize = "stuck pending")]
     StuckPending,
-    /// The creating request answers HTTP 500, and the payment ends rejected.
+    /// The create request returns HTTP 500, and the payment ends rejected.
     #[strum(serialize = "error")]
     Error,
 }
@@ -43,13 +42,13 @@ impl TestOutcome {
     }
 }
 
-/// Which cardholder check a card takes part in.
+/// The cardholder check of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 pub enum ThreeDs {
     /// 3DS 2.0: a confirmation page.
     #[strum(serialize = "3DS 2.0")]
     V2,
-    /// 3DS 1.0: a confirmation page only by a switch.
+    /// 3DS 1.0: a confirmation page only if `three_ds_1_page` is set.
     #[strum(serialize = "3DS 1.0")]
     V1,
     /// No 3DS: resolved at once.
@@ -57,22 +56,22 @@ pub enum ThreeDs {
     None,
 }
 
-/// A test card. Any CVC of three characters and any expiry later than today go with it.
+/// A test card. It accepts any CVC of three characters and any expiry that has not passed.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TestCard {
     /// The card number.
     pub pan: &'static str,
-    /// The check it takes part in.
+    /// The cardholder check.
     pub three_ds: ThreeDs,
-    /// How its payment ends.
+    /// The outcome of its payment.
     pub outcome: TestOutcome,
-    /// The right one-time password on its confirmation page.
+    /// The correct one-time password on its confirmation page.
     pub otp: &'static str,
 }
 
 impl TestCard {
-    /// The right one-time password; `None` where no page ever asks for one.
+    /// The correct one-time password; `None` if no page requires one.
     pub(crate) fn right_otp(&self) -> Option<&'static str> {
         (self.three_ds != ThreeDs::None).then_some(self.otp)
     }
@@ -86,9 +85,9 @@ pub struct TestPhone {
     pub provider: Provider,
     /// The number, with country code.
     pub phone: &'static str,
-    /// The right one-time password.
+    /// The correct one-time password.
     pub otp: &'static str,
-    /// How its payment ends.
+    /// The outcome of its payment.
     pub outcome: TestOutcome,
 }
 
@@ -121,12 +120,12 @@ pub(crate) const FINIPAY_PHONES: [TestPhone; 2] = [
     phone(Provider::MegaPay, "996555002108", "1548", TestOutcome::Approved),
 ];
 
-/// Every card that is taken.
+/// All accepted cards.
 pub(crate) fn cards() -> impl Iterator<Item = &'static TestCard> {
     TEST_CARDS.iter().chain(&FINIPAY_CARDS)
 }
 
-/// Every phone that is taken.
+/// All accepted phones.
 pub(crate) fn phones() -> impl Iterator<Item = &'static TestPhone> {
     TEST_PHONES.iter().chain(&FINIPAY_PHONES)
 }

@@ -1,5 +1,4 @@
-//! What the report says of status words: those that need a person's confirmation, answers that the recording contradicts, and what to
-//! record.
+//! The report about status words: those that need a person's confirmation, contradicted answers, and payments to record.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use crate::learn::{
 };
 
 impl Learner<'_> {
-    /// A word without a proven meaning: contradicted answers, and those that only a person can give.
+    /// Reports a word without a proven meaning: contradicted answers, and those that only a person can give.
     pub(super) fn report_unproven(&mut self, endpoint: Endpoint, key: &str, word: &Word, recorded: &Recorded) {
         let said = self.answers.word(endpoint, key);
         let refuted = self.refuted_charge(endpoint, key, recorded);
@@ -39,7 +38,7 @@ impl Learner<'_> {
                 let mut because = format!("the last word of {}", self.listed_names(&ends));
                 let mut to_do = Vec::new();
                 match refuted {
-                    Some(refuted) => because.push_str(&format!("; it is no word for a charge: {}", refuted.because)),
+                    Some(refuted) => because.push_str(&format!("; it does not mean a charge: {}", refuted.because)),
                     None => to_do
                         .push(format!("--confirm {endpoint}:{spelling}=charged     if the money was taken, for good")),
                 }
@@ -75,7 +74,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Answers about words that were not recorded.
+    /// Reports answers about words that were not recorded.
     pub(super) fn report_unheard_answers(&mut self) {
         let is_heard = |subject: &str, endpoint: Option<Endpoint>| {
             let queries = self.exchanges.seen.iter().filter(|seen| endpoint.is_none_or(|known| known == seen.endpoint));
@@ -93,7 +92,7 @@ impl Learner<'_> {
         self.findings.contradicted.extend(points);
     }
 
-    /// Payments, and which of them a person has listed.
+    /// Payments, with a note which of them a person listed.
     fn listed_names(&self, payments: &[usize]) -> String {
         let of = |listed: &BTreeSet<usize>, what: &str| {
             let found: Vec<usize> = payments.iter().copied().filter(|payment| listed.contains(payment)).collect();

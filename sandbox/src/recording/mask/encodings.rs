@@ -1,4 +1,4 @@
-//! Texts inside texts: base64, percent-encoding and entities. What is masked inside is encoded again.
+//! Texts encoded inside texts: base64, percent-encoding and entities. Masked content is encoded again.
 
 use base64::{
     Engine,
@@ -7,12 +7,12 @@ use base64::{
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// The shortest base64 that is decoded.
+/// The minimum length of decoded base64.
 const SHORTEST_BASE64: usize = 16;
 const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS.add(b'"').add(b'<').add(b'>').add(b'#').add(b'?').add(b'%').add(b'&');
 const ENTITIES: [(&str, char); 5] = [("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("amp", '&')];
 
-/// How a text is written inside another one.
+/// The encoding of a text inside another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Percent,
@@ -20,7 +20,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// The text inside; `None` if nothing in it is encoded.
+    /// The decoded text; `None` if nothing in it is encoded.
     pub(super) fn decode(self, text: &str) -> Option<String> {
         let decoded = match self {
             Self::Percent if text.contains('%') => percent_decode_str(text).decode_utf8_lossy().into_owned(),
@@ -77,7 +77,7 @@ fn without_entities(text: &str) -> String {
     decoded
 }
 
-/// A text with each word changed that is base64 of a text, if `change` changes that text.
+/// A text with each base64 word of a text replaced, if `change` changes the decoded text.
 pub(super) fn in_base64(text: &str, change: &mut dyn FnMut(&str) -> String) -> String {
     let is_part = |character: char| character.is_ascii_alphanumeric() || "+/-_".contains(character);
     let mut changed = String::with_capacity(text.len());
@@ -94,7 +94,7 @@ pub(super) fn in_base64(text: &str, change: &mut dyn FnMut(&str) -> String) -> S
     changed
 }
 
-/// Padding stands behind the word, and stays where its length is right.
+/// Padding follows the word, and stays if its length is right.
 fn in_word(word: &str, padding: usize, change: &mut dyn FnMut(&str) -> String) -> String {
     if word.len() < SHORTEST_BASE64 {
         return word.to_owned();
@@ -105,7 +105,7 @@ fn in_word(word: &str, padding: usize, change: &mut dyn FnMut(&str) -> String) -
         .with_decode_allow_trailing_bits(true)
         .with_encode_padding(false);
     let engine = GeneralPurpose::new(&alphabet, config);
-    // What was cut off in the middle of a group is left out.
+    // The truncated end of a group is dropped.
     let whole = if word.len() % 4 == 1 { &word[..word.len() - 1] } else { word };
     let Some(plain) = engine.decode(whole).ok().and_then(text_of) else {
         // A path has slashes between its parts, too.
@@ -119,14 +119,14 @@ fn in_word(word: &str, padding: usize, change: &mut dyn FnMut(&str) -> String) -
     if masked == plain {
         return word.to_owned();
     }
-    // As many blanks as keep the padding right.
+    // As many blanks as needed to keep the padding.
     while matches!(padding, 1 | 2) && (3 - masked.len() % 3) % 3 != padding {
         masked.push(' ');
     }
     engine.encode(masked)
 }
 
-/// Bytes that are a text, also one that was cut off within a character.
+/// The text in bytes, which may be truncated within a character.
 fn text_of(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).or_else(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -137,7 +137,7 @@ fn text_of(bytes: Vec<u8>) -> Option<String> {
     text.ok().filter(|text| text.chars().all(|character| !character.is_control() || character.is_whitespace()))
 }
 
-/// A text with the passwords of addresses changed: `https://login:password@host`.
+/// A text with the passwords in its URLs changed: `https://login:password@host`.
 pub(super) fn in_user_info(text: &str, hide: &mut dyn FnMut(&str) -> String) -> String {
     let mut changed = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Finds named values in XML and HTML: contents and attributes, by the names of their elements and attributes.
+//! Masks named values in XML and HTML: contents and attributes, by the names of their elements and attributes.
 
 use super::{
     encodings::Encoding,
@@ -6,17 +6,17 @@ use super::{
     pairs::MaskText,
 };
 
-/// Elements of HTML without an end.
+/// HTML elements without an end tag.
 const VOID: [&str; 8] = ["input", "br", "hr", "img", "meta", "link", "base", "wbr"];
-/// The nesting limit: of what is nested more deeply, the container's name counts.
+/// The nesting limit: in deeper elements, the container's name applies.
 const MAX_OPEN: usize = 100;
 const DATA_BEGIN: &str = "<![CDATA[";
 const DATA_END: &str = "]]>";
 
-/// An element that has begun.
+/// An open element.
 struct Element {
     tag: String,
-    /// What an attribute says that its value is.
+    /// The name that an attribute gives to the element's value.
     label: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn in_markup(text: &str, mask: &mut dyn MaskText) -> String {
             masked.push_str(DATA_BEGIN);
             masked.push_str(&match &data[..end] {
                 blank if blank.trim().is_empty() => blank.to_owned(),
-                // There are no entities in it.
+                // CDATA has no entities.
                 content => mask.named(name_of_content(&open), content),
             });
             rest = &data[end..];
@@ -72,7 +72,7 @@ pub(super) fn in_markup(text: &str, mask: &mut dyn MaskText) -> String {
     }
 }
 
-/// Where the next tag begins.
+/// The start of the next tag.
 fn next_tag(text: &str) -> Option<usize> {
     let is_begin = |(at, _): &(usize, &str)| {
         text[at + 1..].starts_with(|character: char| character.is_alphabetic() || "/!?_".contains(character))
@@ -93,7 +93,7 @@ fn tag_length(markup: &str) -> usize {
             _ => {}
         }
     }
-    // A quote that is not closed: the tag ends where it would without quotes.
+    // A quote that is not closed: the tag ends as it would without quotes.
     markup.find('>').map_or(markup.len(), |end| end + 1)
 }
 
@@ -104,7 +104,7 @@ fn in_content(content: &str, open: &[Element], mask: &mut dyn MaskText) -> Strin
     named(name_of_content(open), content, mask)
 }
 
-/// The name of what stands in the elements that have begun.
+/// The name for a value in the open elements.
 fn name_of_content(open: &[Element]) -> &str {
     let is_secret = |element: &&Element| of_field(local(&element.tag)) == Kind::Secret;
     match (open.iter().find(is_secret), open) {
@@ -117,14 +117,14 @@ fn name_of_content(open: &[Element]) -> &str {
     }
 }
 
-/// A value as it stands in markup.
+/// A value as written in markup.
 fn named(name: &str, value: &str, mask: &mut dyn MaskText) -> String {
     let Some(plain) = Encoding::Entities.decode(value) else { return mask.named(name, value) };
     let masked = mask.named(name, &plain);
     if masked == plain { value.to_owned() } else { Encoding::Entities.encode(&masked) }
 }
 
-/// A tag with its attributes, and the element that begins with it.
+/// A tag with its attributes, and the element that it opens.
 fn in_tag(tag: &str, masked: &mut String, mask: &mut dyn MaskText) -> Element {
     let name_end = tag.find(|character: char| character.is_whitespace() || character == '>').unwrap_or(tag.len());
     let name = tag[1..name_end].trim_end_matches('/');
@@ -138,7 +138,7 @@ fn in_tag(tag: &str, masked: &mut String, mask: &mut dyn MaskText) -> Element {
         let own = local(attribute.name);
         let name = match label {
             Some(label) if names::is_generic(own) => label,
-            // A name is no value.
+            // A name is not a value.
             _ if names::is_label(own) => "",
             _ => names::effective(local(name), own),
         };
@@ -149,7 +149,7 @@ fn in_tag(tag: &str, masked: &mut String, mask: &mut dyn MaskText) -> Element {
     Element { tag: name.to_owned(), label: label.map(str::to_owned) }
 }
 
-/// An attribute, and where its value is in the tag.
+/// An attribute, and the position of its value in the tag.
 struct Attribute<'a> {
     name: &'a str,
     start: usize,

@@ -1,5 +1,5 @@
-//! Masks an exchange before it is written: card data, one-time passwords, PINs, passwords and credentials by the names of fields and
-//! headers, card numbers and phones also inside texts. Order numbers, transaction ids, amounts and codes stay.
+//! Masks an exchange before it is written: card data, one-time passwords, PINs, passwords and credentials by the names of
+//! fields and headers; card numbers and phones also inside texts. Order numbers, transaction ids, amounts and codes stay.
 
 mod encodings;
 mod markup;
@@ -32,21 +32,21 @@ pub(crate) fn is_number_name(name: &str) -> bool {
     names::of_field(name) == Kind::Number
 }
 
-/// Replaces a value of which nothing is stored.
+/// Replaces a value that is not stored.
 pub(crate) const HIDDEN: &str = "***";
-/// The nesting limit of texts within texts. Anything deeper is not stored at all.
+/// The nesting limit of texts within texts. Deeper texts are not stored.
 const MAX_NESTING: u32 = 6;
-/// The shortest secret that is looked for in other texts of its exchange: shorter ones would match anything.
+/// The minimum length of a secret to search for in other texts of its exchange: shorter ones would match anything.
 const SHORTEST_SECRET: usize = 4;
-/// The most secrets of an exchange that are looked for in its other texts.
+/// The maximum number of secrets of an exchange to search for in its other texts.
 const MOST_SECRETS: usize = 64;
-/// The shortest secret that is looked for inside words, too, if it is not digits alone.
+/// The minimum length of a secret to search for inside words, too, if it is not all digits.
 const SHORTEST_DISTINCT: usize = 8;
-/// The shortest secret that is no coincidence where it is a whole value. A shorter one may be an amount.
+/// The minimum length of a secret that cannot equal a whole value by chance. A shorter one may be an amount.
 const SHORTEST_WHOLE: usize = 6;
-/// The shortest card number that is looked for everywhere.
+/// The minimum length of a card number to search for everywhere.
 const SHORTEST_CARD: usize = 12;
-/// The longest card number. More digits are a number and something else.
+/// The maximum length of a card number. A longer run of digits has something else appended.
 const LONGEST_CARD: usize = 19;
 
 /// Masks the exchanges of one recording.
@@ -56,21 +56,21 @@ pub(crate) struct Masker {
 }
 
 impl Masker {
-    /// Masks an exchange, and adds to `masked` where.
+    /// Masks an exchange, and adds the places to `masked`.
     pub(crate) fn mask(&mut self, exchange: &mut Exchange) {
         let mut pass = Pass::new(&mut self.phones);
         pass.exchange(exchange);
         if !pass.secrets.is_empty() {
-            // A secret that a field named may also stand in a text, such as an error message.
+            // A secret in a named field may also occur in a text, such as an error message.
             pass.exchange(exchange);
         }
-        // A pointer has the names of members, which may be secrets themselves.
+        // A pointer contains the names of members, which may be secrets themselves.
         for pointer in mem::take(&mut pass.masked) {
             exchange.masked.push(pass.free_text(&pointer, "", MAX_NESTING));
         }
     }
 
-    /// A text, such as a body, as it would be written in a recording.
+    /// A text, such as a body, in its recorded form.
     pub(crate) fn text(&mut self, text: &str) -> String {
         Pass::new(&mut self.phones).text(text, "", MAX_NESTING)
     }
@@ -81,13 +81,13 @@ fn mask_card(digits: &str) -> String {
     format!("{HIDDEN}{}", &digits[digits.len().saturating_sub(4)..])
 }
 
-/// One exchange.
+/// Masks one exchange.
 struct Pass<'a> {
     phones: &'a mut Phones,
     masked: BTreeSet<String>,
-    /// The secrets that were found by their names, and their masks.
+    /// The secrets found by name, and their masks.
     secrets: Vec<(String, String)>,
-    /// Values with their names beside them, by the paths of the values in the current text.
+    /// Values with a name beside them, by their paths in the current text.
     labels: Vec<(Vec<Step>, String)>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A target: a path may have the name of a secret in front of the secret.
+    /// Masks a target: a path may have a secret after the name of a secret.
     fn target(&mut self, target: &str, at: &str) -> String {
         let end = target.find(['?', '#']).unwrap_or(target.len());
         let mut path: Vec<String> = target[..end].split('/').map(str::to_owned).collect();
@@ -138,7 +138,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Learns the secrets in a header: a key, what stands behind a scheme or the name of a cookie, the password of Basic authentication.
+    /// Collects the secrets in a header: a key, the text after a scheme or the name of a cookie, the password of Basic authentication.
     fn learn_credentials(&mut self, value: &str) {
         let decoded = value.get(..6).filter(|scheme| scheme.eq_ignore_ascii_case("basic "));
         let decoded = decoded.and_then(|_| STANDARD.decode(value[6..].trim()).ok());
@@ -156,7 +156,7 @@ impl<'a> Pass<'a> {
 
     fn learn(&mut self, secret: &str, mask: &str) {
         let secret = secret.trim();
-        // A year, such as an expiry's, is in many texts.
+        // Many texts contain a year, such as an expiry's.
         let is_year = secret.len() == 4 && (secret.starts_with("19") || secret.starts_with("20"));
         let is_known = self.secrets.iter().any(|(known, _)| known == secret);
         let is_full = self.secrets.len() == MOST_SECRETS;
@@ -176,12 +176,12 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Bytes that are no UTF-8 are read byte by byte: ASCII stands as it is in most encodings.
+    /// Bytes that are not UTF-8 are read byte by byte: ASCII is unchanged in most encodings.
     fn bytes(&mut self, body: &mut Body, at: &str) {
         let bytes = body.bytes();
         let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
         let changed = self.text(&text, at, MAX_NESTING);
-        // In UTF-16 and UTF-32 there are zeros between the characters: such a text is stored without secrets or not at all.
+        // UTF-16 and UTF-32 have zeros between the characters: such a text is stored without secrets or not at all.
         let dense = text.replace('\0', "");
         let stored = if dense.len() < text.len() && self.text(&dense, at, MAX_NESTING) != dense {
             Body::of(Vec::new(), Some(body.truncated.unwrap_or(bytes.len() as u64)))
@@ -196,11 +196,11 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A text of any shape.
+    /// Masks a text of any form.
     fn text(&mut self, text: &str, at: &str, nesting: u32) -> String {
         let mut masked = String::with_capacity(text.len());
         let mut rest = text;
-        // Lines of JSON, and what a log has behind it.
+        // JSON lines, and the rest of a log line.
         while is_json(rest) {
             let (first, behind) = rest.split_at(json_text::first_length(rest));
             masked.push_str(&self.json(first, at, nesting));
@@ -216,7 +216,7 @@ impl<'a> Pass<'a> {
             HIDDEN.to_owned()
         });
         let mut place = Place { pass: self, at, nesting };
-        // Parts may stand in an element, and elements in a part.
+        // Parts may be in an element, and elements in a part.
         let begins_with_tag = rest.trim_start().starts_with('<');
         let parts = if begins_with_tag { None } else { multipart::in_multipart(&rest, &mut place) };
         masked.push_str(&match parts {
@@ -262,13 +262,13 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The name that says what a value is.
+    /// The name that determines a value's meaning.
     fn name(&self, path: &[Step]) -> String {
         let label = self.labels.iter().rev().find(|(labelled, _)| labelled == path);
         label.map_or_else(|| names::at_path(path).to_owned(), |(_, label)| label.clone())
     }
 
-    /// Finds values with names that are values themselves: `{"name": "cvc", "value": "123"}`, `["cvc", "123"]`.
+    /// Finds values whose names are values themselves: `{"name": "cvc", "value": "123"}`, `["cvc", "123"]`.
     fn read_labels(&mut self, path: &[Step], container: &str) {
         self.labels
             .retain(|(labelled, _)| labelled.len() <= path.len() && path.starts_with(&labelled[..labelled.len() - 1]));
@@ -292,7 +292,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A value that has a name, which may be empty.
+    /// Masks a value with a name, which may be empty.
     fn named(&mut self, name: &str, value: &str, at: &str, nesting: u32) -> String {
         if value.trim().is_empty() {
             return value.to_owned();
@@ -327,7 +327,7 @@ impl<'a> Pass<'a> {
         mask
     }
 
-    /// A value with a name that says nothing: a text that may have secrets of its own.
+    /// Masks a value whose name has no meaning: a text that may contain secrets of its own.
     fn unnamed(&mut self, value: &str, at: &str, nesting: u32) -> String {
         let Some(nesting) = nesting.checked_sub(1) else {
             self.masked.insert(at.to_owned());
@@ -337,7 +337,7 @@ impl<'a> Pass<'a> {
         if has_structure { self.text(value, at, nesting) } else { self.free_text(value, at, nesting) }
     }
 
-    /// A text without fields, which may have other texts in it.
+    /// Masks a text without fields, which may contain other texts.
     fn free_text(&mut self, text: &str, at: &str, nesting: u32) -> String {
         let mut masked = self.without_secrets(text, false);
         masked = replace_card_numbers(&masked, mask_card);
@@ -358,8 +358,8 @@ impl<'a> Pass<'a> {
         encodings::in_base64(&masked, &mut |inner| self.unnamed(inner, at, nesting))
     }
 
-    /// A text without the secrets that were found elsewhere. A whole value that is equal by chance, such as an amount, is none; a word of a
-    /// sentence is one.
+    /// Masks secrets that were found elsewhere in the exchange. A whole value that
+    /// is equal by chance, such as an amount, stays; a word of a sentence is masked.
     fn without_secrets(&self, text: &str, is_number: bool) -> String {
         let mut text = text.to_owned();
         for (secret, mask) in &self.secrets {

@@ -7,7 +7,7 @@ pub(super) fn in_multipart(text: &str, mask: &mut dyn MaskText) -> Option<String
     let boundary = boundary(text)?;
     let mut masked = String::with_capacity(text.len());
     let mut name = String::new();
-    // What is in front of the first part is a text of its own.
+    // The text before the first part is masked on its own.
     let mut is_in_head = false;
     let mut content = String::new();
     for line in text.split_inclusive('\n') {
@@ -32,7 +32,7 @@ pub(super) fn in_multipart(text: &str, mask: &mut dyn MaskText) -> Option<String
     Some(masked)
 }
 
-/// The first line of a part, which a header follows.
+/// The first line of a part, followed by a header.
 fn boundary(text: &str) -> Option<&str> {
     let mut before = "";
     for line in text.lines() {
@@ -49,7 +49,7 @@ fn in_part(name: &str, part: &str, mask: &mut dyn MaskText) -> String {
     format!("{}{}", mask.named(name, content), &part[content.len()..])
 }
 
-/// The parameter `name` of a header line, quoted or not.
+/// The parameter `name` of a header line, with or without quotes.
 fn name_in(line: &str) -> Option<String> {
     line.split(';').find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;

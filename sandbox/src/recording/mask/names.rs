@@ -1,23 +1,23 @@
-//! What the name of a field, an element or a header says of its value.
+//! The meaning of a value by the name of its field, element or header.
 
 use crate::{recording::json_text::Step, redact::words};
 
-/// What a value is, by its name.
+/// The meaning of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing of it is stored.
+    /// A secret: never stored.
     Secret,
     /// A card number.
     Card,
     /// A phone, if it looks like one.
     Phone,
-    /// A number of a payment: stays, whatever it looks like.
+    /// A number of a payment: stays, whatever its form.
     Number,
     /// Anything else.
     Other,
 }
 
-/// Secrets by one of the words of their names.
+/// Secrets by a word of their name.
 const SECRET_WORDS: [&str; 20] = [
     "pin",
     "pincode",
@@ -40,9 +40,9 @@ const SECRET_WORDS: [&str; 20] = [
     "cookie",
     "credentials",
 ];
-/// Secrets by how one of the words begins.
+/// Secrets by the beginning of a word of their name.
 const SECRET_BEGINNINGS: [&str; 7] = ["cvc", "cvv", "otp", "expiry", "expiration", "password", "secret"];
-/// Secrets by two words, one after the other.
+/// Secrets by two consecutive words of their name.
 const SECRET_PAIRS: [(&str, &str); 15] = [
     ("api", "key"),
     ("access", "key"),
@@ -62,13 +62,13 @@ const SECRET_PAIRS: [(&str, &str); 15] = [
 ];
 const CARD_WORDS: [&str; 4] = ["pan", "cardnumber", "cardno", "card"];
 const PHONE_WORDS: [&str; 8] = ["phone", "phonenumber", "msisdn", "mobile", "tel", "telephone", "user", "requisite"];
-/// Names that say nothing by themselves: what they are depends on what they are in.
+/// Generic names, whose meaning depends on their container.
 const GENERIC: [&str; 9] = ["value", "val", "number", "no", "num", "text", "raw", "content", "data"];
-/// What is secret of a card, by its name inside an object for a card.
+/// Secret members of an object for a card.
 const SECRETS_OF_CARDS: [&str; 6] = ["month", "year", "date", "valid", "validthru", "code"];
-/// Members and attributes with the name of the value beside them, as in `{"name": "cvc", "value": "123"}`.
+/// Members and attributes that contain the name of the value beside them, as in `{"name": "cvc", "value": "123"}`.
 const LABELS: [&str; 8] = ["name", "key", "field", "param", "parameter", "property", "label", "id"];
-/// Names of numbers, in small letters and without separators.
+/// Names of numbers, in lower case and without separators.
 const NUMBERS: [&str; 14] = [
     "ordernumber",
     "orderid",
@@ -86,7 +86,7 @@ const NUMBERS: [&str; 14] = [
     "idempotencykey",
 ];
 
-/// Of a field in JSON, a form or a query.
+/// The meaning by the name of a field in JSON, a form or a query.
 pub(super) fn of_field(name: &str) -> Kind {
     if name.is_empty() {
         return Kind::Other;
@@ -110,7 +110,7 @@ pub(super) fn of_field(name: &str) -> Kind {
     if words.iter().any(|word| PHONE_WORDS.contains(word)) { Kind::Phone } else { Kind::Other }
 }
 
-/// The name of a value in a container that has a name, too: the one of them that says what the value is.
+/// The name of a value in a named container: the one of the two names that has a meaning.
 pub(super) fn effective<'a>(container: &'a str, name: &'a str) -> &'a str {
     if of_field(name) != Kind::Other {
         return name;
@@ -128,7 +128,7 @@ pub(super) fn effective<'a>(container: &'a str, name: &'a str) -> &'a str {
     }
 }
 
-/// The name of the value at a path, likewise.
+/// The name of the value at a path, by the same rule.
 pub(super) fn at_path(path: &[Step]) -> &str {
     let mut names = path.iter().rev().filter_map(|step| match step {
         Step::Name(name) => Some(name.as_str()),
@@ -138,7 +138,7 @@ pub(super) fn at_path(path: &[Step]) -> &str {
     effective(names.next().unwrap_or_default(), own)
 }
 
-/// Whether a member or an attribute says the name of the value beside it.
+/// Whether a member or an attribute contains the name of the value beside it.
 pub(super) fn is_label(name: &str) -> bool {
     LABELS.contains(&words(name).concat().as_str())
 }
@@ -148,7 +148,7 @@ pub(super) fn is_generic(name: &str) -> bool {
     GENERIC.contains(&words(name).concat().as_str())
 }
 
-/// Of a header. Any name with a key, a token or a credential in it is a secret there.
+/// The meaning by the name of a header. Any name with a key, a token or a credential in it is a secret.
 pub(super) fn of_header(name: &str) -> Kind {
     let kind = of_field(name);
     let is_credential = |word: &String| {
@@ -164,7 +164,7 @@ pub(super) fn of_header(name: &str) -> Kind {
     }
 }
 
-/// Whether a value has the digits of a phone and nothing else.
+/// Whether a value consists of a phone's digits.
 pub(super) fn is_phone(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     (9..=15).contains(&digits)

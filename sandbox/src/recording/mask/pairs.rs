@@ -1,4 +1,4 @@
-//! Finds named values in texts that are no JSON and no markup: forms, queries, addresses, lines of headers or of a log.
+//! Masks named values in texts that are neither JSON nor markup: forms, queries, URLs, header lines and log lines.
 
 use url::form_urlencoded;
 
@@ -9,12 +9,12 @@ use crate::recording::json_text::is_json;
 const BETWEEN_PAIRS: [char; 4] = ['&', ';', '?', '#'];
 const BEHIND_NAMES: [char; 2] = ['=', ':'];
 const ENDS_OF_LINES: [char; 2] = ['\n', '\r'];
-/// In bytes. Of a longer text in front of a separator the end is the name.
+/// In bytes. If the text before a separator is longer, its end is the name.
 const LONGEST_NAME: usize = 64;
 
-/// Masks what is found in a text.
+/// Masks the values that are found in a text.
 pub(super) trait MaskText {
-    /// A value that has a name.
+    /// A named value.
     fn named(&mut self, name: &str, value: &str) -> String;
     /// A text without fields.
     fn free(&mut self, text: &str) -> String;
@@ -38,8 +38,8 @@ pub(super) fn in_pairs(text: &str, mask: &mut dyn MaskText) -> String {
     masked
 }
 
-/// How long the pair is that a line begins with. A secret may have separators in it: behind a colon it goes on to the end of the line,
-/// behind an equals sign to the next name.
+/// The length of the pair at the beginning of a line. A secret may contain separators:
+/// after a colon it extends to the end of the line, after an equals sign to the next name.
 fn pair_length(line: &str) -> usize {
     let mut end = line.find(BETWEEN_PAIRS).unwrap_or(line.len());
     let secret = names(&line[..end]).find(|(_, _, name)| of_field(name) == Kind::Secret);
@@ -61,7 +61,7 @@ fn begins_pair(text: &str) -> bool {
     end.is_some_and(|end| end > 0 && text[end..].starts_with('='))
 }
 
-/// Each place in a pair that may be behind a name: the place, the separator, and the name. In `error: otp=1` the second one has it.
+/// Each separator in a pair that may follow a name, with its position and the name. In `error: otp=1` the second one does.
 fn names(pair: &str) -> impl Iterator<Item = (usize, &str, String)> {
     // Base64 ends with equals signs.
     let end = pair.trim_end_matches(['=', ' ', '\t']).len();
@@ -83,7 +83,7 @@ fn in_pair(pair: &str, mask: &mut dyn MaskText) -> String {
         let value = &pair[at + 1..];
         let is_plain = matches!(of_field(&name), Kind::Other | Kind::Number);
         if separator == ":" && is_plain && !is_json(value) {
-            // An address, a time or a sentence.
+            // A URL, a time or a sentence.
             continue;
         }
         let plain = decoded(value);
@@ -100,7 +100,7 @@ fn in_pair(pair: &str, mask: &mut dyn MaskText) -> String {
     mask.free(pair)
 }
 
-/// Text as it was before a form or a query encoded it.
+/// Text before it was encoded in a form or a query.
 fn decoded(text: &str) -> String {
     if !text.contains(['%', '+']) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Finds phones, and words that are known to be secret, in texts without fields.
+//! Masks phones and known secrets in texts without fields.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use super::{
     names::{Kind, of_field},
 };
 
-/// The digits of a secret that a text names.
+/// The digits of a secret after its name.
 const SPOKEN_DIGITS: std::ops::RangeInclusive<usize> = 3..=8;
-/// The longest name of a secret, in bytes.
+/// The maximum length of a secret's name, in bytes.
 const LONGEST_SPOKEN: usize = 16;
-/// Between the name of a secret and the secret.
+/// Words between the name of a secret and the secret.
 const SPOKEN_LINKS: [&str; 5] = ["is", "code", "код", "number", "no"];
-/// A number with fewer digits at the end of a text that was cut off says nothing.
+/// The minimum length of a number at the end of a truncated text that may be a card number.
 const SHORTEST_CUT: usize = 7;
 
-/// The masks of phones: the first three and the last three digits, and between them the same for the same phone.
+/// The masks of phones: the first three and last three digits. The middle is the same for the same phone.
 #[derive(Default)]
 pub(super) struct Phones(HashMap<String, Vec<String>>);
 
 impl Phones {
-    /// The mask of a phone in any notation.
+    /// The mask of a phone, for all its notations.
     pub(super) fn mask(&mut self, written: &str) -> String {
         let digits: String = written.chars().filter(char::is_ascii_digit).collect();
         let plus = if written.trim_start().starts_with('+') { "+" } else { "" };
@@ -40,7 +40,7 @@ impl Phones {
     }
 }
 
-/// A text with each Kyrgyz phone in it replaced: `996` and nine digits, in groups only behind a plus sign.
+/// A text with each Kyrgyz phone replaced: `996` and nine digits, in groups only after a plus sign.
 pub(super) fn replace_phones(text: &str, mask: &mut dyn FnMut(&str) -> String) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
@@ -65,7 +65,7 @@ pub(super) fn replace_phones(text: &str, mask: &mut dyn FnMut(&str) -> String) -
     masked
 }
 
-/// How long the phone is that a text begins with.
+/// The length of the phone at the beginning of a text.
 fn phone_length(text: &str, may_be_grouped: bool) -> Option<usize> {
     let mut digits = 0;
     for (at, character) in text.char_indices() {
@@ -82,7 +82,7 @@ fn phone_length(text: &str, may_be_grouped: bool) -> Option<usize> {
     (digits == 12).then_some(text.len())
 }
 
-/// A text with a word replaced, where no letter or digit stands beside it.
+/// A text with a word replaced if no letter or digit is beside it.
 pub(super) fn replace_word(text: &str, word: &str, replacement: &str) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
@@ -98,7 +98,7 @@ pub(super) fn replace_word(text: &str, word: &str, replacement: &str) -> String 
     replaced
 }
 
-/// A text with each number hidden that stands behind the name of a secret: `OTP 909123`, `your PIN is 6041`.
+/// A text with each number masked that follows the name of a secret: `OTP 909123`, `your PIN is 6041`.
 pub(super) fn replace_spoken(text: &str, hide: &mut dyn FnMut(&str) -> String) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut is_named = false;
@@ -125,7 +125,7 @@ pub(super) fn replace_spoken(text: &str, hide: &mut dyn FnMut(&str) -> String) -
     replaced
 }
 
-/// A text that was cut off without the number at its end, which may be the beginning of a card number. `None` if there is none.
+/// A truncated text without the number at its end, which may be the beginning of a card number. `None` if there is none.
 pub(super) fn without_cut_number(text: &str) -> Option<String> {
     let before = text.trim_end_matches(|character: char| character.is_ascii_digit() || " -+%._/".contains(character));
     let digits = text[before.len()..].bytes().filter(u8::is_ascii_digit).count();

@@ -1,5 +1,4 @@
-//! The forms of the control page, executed by the handlers of the admin interface, which validate them; and a rejected form with its
-//! errors.
+//! The forms of the control page. The handlers of the admin interface validate and execute them. Also: a rejected form with its errors.
 
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Map, Value, json};
@@ -13,8 +12,7 @@ use crate::{
     state::State,
 };
 
-/// Executes a posted form: the name of the message that the page shows afterwards, or the errors by field. `None` if
-/// there is no such form.
+/// Executes a posted form. Returns the name of the message for the page, or the errors by field; `None` if there is no such form.
 pub(super) fn execute(state: &State, place: &str, form: &FormPairs) -> Option<Result<&'static str, Vec<FieldError>>> {
     let (result, done) = match place {
         "switches" => (simulation::change_switches(state, members(switches(form))), "switches"),
@@ -57,8 +55,7 @@ fn decision(form: &FormPairs) -> Option<(Decision, Value)> {
     }
 }
 
-/// An error of the admin interface for the form that was posted: with the name of its field, and in its
-/// unit.
+/// An error of the admin interface, converted to the posted form: with the form's field name and unit.
 fn to_form_error(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
         ("clock", "resolve_after_ms") => FieldError::new(
@@ -81,7 +78,7 @@ fn switches(form: &FormPairs) -> Value {
     body.into()
 }
 
-/// A field that is empty switches off.
+/// An empty field disables.
 fn resolving(form: &FormPairs) -> Value {
     let or_null = |text: &str, read: fn(&str) -> Value| if text.is_empty() { Value::Null } else { read(text) };
     json!({
@@ -112,7 +109,7 @@ fn times(text: &str, factor: u64) -> Value {
     text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number.saturating_mul(factor)))
 }
 
-/// Empty fields are not set.
+/// Empty fields are omitted.
 fn fault(form: &FormPairs) -> Value {
     let mut body = Map::new();
     for name in ["name", "endpoint", "order_number", "status", "code"] {
@@ -130,9 +127,9 @@ fn fault(form: &FormPairs) -> Value {
     body.into()
 }
 
-/// The values of the page's fields: of the rejected form those that were posted, of the others the current ones.
+/// The values of the page's fields: the posted ones for the rejected form, the current ones for the others.
 pub(super) struct SubmittedForm<'a> {
-    /// The form's place under the page.
+    /// The form's path under the page.
     pub(super) place: &'a str,
     pub(super) form: Option<&'a FormPairs>,
     pub(super) errors: &'a [FieldError],
@@ -151,7 +148,7 @@ impl SubmittedForm<'_> {
         self.of(place).map_or(otherwise, |form| form.raw(name))
     }
 
-    /// Whether this option of a field is the chosen one.
+    /// Whether this option of a field is selected.
     pub(super) fn is_chosen(&self, place: &str, name: &str, word: &str, otherwise: &str) -> bool {
         self.value(place, name, otherwise) == word
     }
@@ -167,12 +164,12 @@ impl SubmittedForm<'_> {
         self.errors.iter().find(|error| error.field == name).map(|error| error.message.as_str())
     }
 
-    /// Whether the keyboard goes to a form's field: the first that is wrong.
+    /// Whether a form's field gets the focus: the first wrong one.
     pub(super) fn is_first(&self, place: &str, name: &str) -> bool {
         self.of(place).is_some() && self.errors.first().is_some_and(|error| error.field == name)
     }
 
-    /// Whether one of the folded fields is wrong.
+    /// Whether one of the collapsed fields is wrong.
     pub(super) fn is_any_wrong(&self, place: &str, names: [&str; 4]) -> bool {
         names.into_iter().any(|name| self.problem(place, name).is_some())
     }

@@ -1,5 +1,5 @@
-//! The control page: for people what the admin interface is for programs. Guarded by the admin token. This file has its routes, the
-//! login, and the redirects after a form.
+//! The control page: the admin interface for people, protected by the admin
+//! token. This file has its routes, the login, and the redirects after a form.
 
 mod forms;
 mod page;
@@ -61,7 +61,7 @@ struct Context {
     request: Arc<PageRequest>,
 }
 
-/// Middleware: without a session it shows the login, and a form needs the session's CSRF token.
+/// Middleware: without a session, it shows the login; a form needs the session's CSRF token.
 async fn require_login(
     extract::State(control): extract::State<Arc<Control>>,
     Extension(page_request): Extension<Arc<PageRequest>>,
@@ -89,7 +89,7 @@ async fn show(
     control.show(context, StatusCode::OK, &SubmittedForm::NOTHING)
 }
 
-/// A form's own address shows nothing.
+/// A form's own address has no page.
 async fn redirect(Extension(context): Extension<Context>) -> Response {
     to_the_page(&context.document, "")
 }
@@ -130,7 +130,7 @@ impl Control {
     }
 }
 
-/// The place of a form: its path under the page's.
+/// The form's path under the page.
 fn place(request: &PageRequest) -> &str {
     request.path.strip_prefix("/control").unwrap_or_default().trim_matches('/')
 }
@@ -142,7 +142,7 @@ struct Login<'a> {
     staff: Staff,
     problem: Option<String>,
     csrf: &'a str,
-    /// The number of the payment to decide after the login, if one was named.
+    /// The number of the payment to decide after the login, if any.
     number: &'a str,
 }
 

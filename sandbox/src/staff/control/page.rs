@@ -30,7 +30,7 @@ struct Page<'a> {
     csrf: String,
     done: &'static str,
     posted: &'a SubmittedForm<'a>,
-    /// Of a payment to be decided, where the address names one.
+    /// The payment to decide, if the URL has its number.
     number: &'a str,
     switches: Vec<SwitchGroup>,
     now: String,
@@ -47,12 +47,12 @@ struct Page<'a> {
     phones: &'static [TestPhone],
 }
 
-/// Units of the clock's step.
+/// Units for moving the clock.
 const UNITS: [&str; 4] = ["seconds", "minutes", "hours", "days"];
-/// The fields that are folded away.
+/// The collapsed fields.
 const RARE: [&str; 4] = ["delay_ms", "retry_after_s", "status", "code"];
 
-/// What belongs together on the page.
+/// A group of the page.
 struct Group {
     id: &'static str,
     name: &'static str,
@@ -92,21 +92,21 @@ const RESET: Group = Group {
 /// The groups, in the order of the page.
 const GROUPS: [Group; 7] = [PAYMENTS, CLOCK, FAULTS, CALLBACKS, SWITCHES, TEST_DATA, RESET];
 
-/// Switches that belong together.
+/// A group of switches.
 struct SwitchGroup {
     name: &'static str,
     choices: Vec<Choice>,
     boxes: Vec<CheckBox>,
 }
 
-/// A switch that is on or off.
+/// A boolean switch.
 struct CheckBox {
     name: &'static str,
     label: &'static str,
     is_on: bool,
 }
 
-/// Faults that strike at the same stage.
+/// Faults that are injected at the same stage.
 struct FaultGroup {
     name: &'static str,
     faults: Vec<KnownFault>,
@@ -118,7 +118,7 @@ struct KnownFault {
     text: String,
 }
 
-/// A switch with several positions.
+/// A switch with several values.
 struct Choice {
     name: &'static str,
     label: &'static str,
@@ -135,7 +135,7 @@ struct Fault {
     struck: u64,
 }
 
-/// Shows it.
+/// Renders the page.
 pub(super) fn show(
     state: &State,
     document: Document,
@@ -254,7 +254,7 @@ fn switch_groups(switches: Switches) -> Vec<SwitchGroup> {
     ]
 }
 
-/// The faults by the stage at which they strike.
+/// The faults by stage.
 fn fault_groups() -> Vec<FaultGroup> {
     let stages = [
         ("The request has no effect", [Moment::Connection, Moment::Request].as_slice()),
@@ -274,7 +274,7 @@ fn fault_groups() -> Vec<FaultGroup> {
     stages.into_iter().map(group).collect()
 }
 
-/// The stage of a fault, as people see it: a confirmation that is executed twice is decided with the request, and is about the payment.
+/// The stage of a fault for people: a confirmation that is executed twice is decided with the request, and concerns the payment.
 fn stage(fault: FaultName) -> Moment {
     match fault {
         FaultName::OtpTwice => Moment::Payment,
@@ -292,7 +292,7 @@ fn pauses(pauses: &[Duration]) -> String {
     }
 }
 
-/// A setting's length, in the largest units that it is whole in.
+/// A duration in the largest unit in which it is whole.
 fn duration(duration: Duration) -> String {
     let ms = duration.as_millis();
     let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
@@ -311,7 +311,7 @@ impl From<&ActiveFault> for Fault {
     }
 }
 
-/// How far the clock is ahead, in the two largest units.
+/// The clock's offset, in the two largest units.
 fn ahead(ms: i64) -> String {
     let seconds = ms / 1000;
     let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];

@@ -1,4 +1,4 @@
-//! Analysis of the outcomes: approval rate, amounts, durations and reasons, by provider and by payment method.
+//! Analysis of outcomes: approval rate, amounts, durations and reasons, by provider and by payment method.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-/// The span of an analysis.
+/// The period of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 enum Span {
     #[strum(serialize = "7")]
@@ -51,7 +51,7 @@ impl Span {
         }
     }
 
-    /// The first of its days, by number; today is the last one.
+    /// The number of its first day; today is its last.
     fn first_day(self, today: i64) -> i64 {
         match self {
             Self::Week => today - 6,
@@ -210,7 +210,7 @@ fn methods_chart(by_method: &BTreeMap<MethodGroup, Sums>) -> String {
 }
 
 fn reasons_chart(reasons: &[(RejectReason, i64)]) -> String {
-    // The first of the list is drawn at the bottom.
+    // The first of the list is at the bottom of the chart.
     let labels = reasons.iter().rev().map(|(reason, _)| text::short_reason(*reason).to_owned()).collect();
     let values = reasons.iter().rev().map(|(_, count)| *count as f32).collect();
     let about =

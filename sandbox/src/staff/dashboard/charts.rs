@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// Periods on a page.
+    /// Periods per page.
     fn shown(self) -> i64 {
         match self {
             Self::Hour => 48,
@@ -49,7 +49,7 @@ impl Unit {
         }
     }
 
-    /// The number of the period that a time lies in: the same as the store counts, but of a month.
+    /// The number of the period that contains a time, counted as in the store; months are counted here.
     fn period(self, ms: i64) -> i64 {
         match self {
             Self::Hour => (ms + AHEAD).div_euclid(HOUR),
@@ -62,7 +62,7 @@ impl Unit {
         }
     }
 
-    /// When a period begins.
+    /// The start of a period.
     fn start(self, period: i64) -> i64 {
         match self {
             Self::Hour => period * HOUR - AHEAD,
@@ -77,7 +77,7 @@ impl Unit {
         }
     }
 
-    /// A period in short, and in full.
+    /// The short and the full label of a period.
     fn label(self, period: i64) -> (String, String) {
         let Ok(start) = OffsetDateTime::from_unix_timestamp(self.start(period) / 1000) else {
             return (text::NOTHING.to_owned(), text::NOTHING.to_owned());
@@ -118,7 +118,7 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == context.request.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(context.state.clock().now_ms());
     let requested: Option<i64> = context.request.query.get("end").parse().ok();
-    // Pages before the first payments are empty; one before the calendar begins could not be named.
+    // Pages before the first payments are empty; one before the calendar's start would have no label.
     let end = requested.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
     let first = end - unit.shown() + 1;
     let counted = context
@@ -147,7 +147,7 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     Ok(web::page(StatusCode::OK, Policy::Staff, &page))
 }
 
-/// The currency that most payments are in.
+/// The currency of most payments.
 fn main_currency(counted: &[PeriodCount]) -> String {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for one in counted {

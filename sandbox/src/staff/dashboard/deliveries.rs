@@ -21,7 +21,7 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-/// Attempts on a page.
+/// Attempts per page.
 const PAGE_SIZE: usize = 25;
 
 #[derive(Template)]
@@ -166,7 +166,7 @@ pub(super) fn attempt(context: &PageContext, id: i64) -> PageResult {
     Ok(web::page(StatusCode::OK, Policy::Staff, &page))
 }
 
-/// Sends a callback once more; until a 2xx again, with the same pauses as ever.
+/// Sends a callback again; until a 2xx, with the usual pauses.
 pub(super) fn deliver_again(context: &PageContext) -> PageResult {
     let form = &context.request.form;
     let id: Option<i64> = form.get("callback").parse().ok();

@@ -1,4 +1,4 @@
-//! CSV export. The file is streamed while it is read from the database, so that its size is not limited by memory.
+//! CSV export. The file is streamed from the database, so its size is not limited by memory.
 
 use std::{io, sync::Arc};
 
@@ -66,8 +66,8 @@ pub(super) fn file(context: &PageContext) -> PageResult {
     Ok(response)
 }
 
-/// Chunk after chunk, until the end or until the client hangs up; a slow client keeps no thread waiting. A failure
-/// in the middle aborts the transfer, so that a partial file is not taken for a complete one.
+/// Chunk after chunk, until the end or until the client hangs up; a slow client blocks no thread.
+/// A failure aborts the transfer, so that a partial file is not mistaken for a complete one.
 async fn write(state: Arc<State>, list: ListQuery, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
     head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));
@@ -101,7 +101,7 @@ async fn read<T: Send + 'static>(
     state.on_blocking_thread("an export broke off", |state| state.store.browse(work)).await
 }
 
-/// The lines of the payments from a cursor on, and the start of the next chunk, if there is one.
+/// The lines of the payments from a cursor on, and the start of the next chunk, if any.
 fn chunk(
     connection: &Connection,
     selection: &Selection,
@@ -116,7 +116,7 @@ fn chunk(
 fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> Vec<u8> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     for row in rows {
-        // Into memory, and every row has as many cells: there is nothing that could fail.
+        // Writing into memory with equally long rows cannot fail.
         let _written = writer.write_record(row);
     }
     writer.into_inner().unwrap_or_default()
@@ -146,7 +146,7 @@ fn cells(entry: &Entry) -> Vec<String> {
     cells.into_iter().map(harmless).collect()
 }
 
-/// A cell that a spreadsheet reads as text, also if a payer or a shop wrote a formula into it.
+/// A cell that a spreadsheet reads as text, even if a payer or a shop entered a formula.
 fn harmless(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
 }

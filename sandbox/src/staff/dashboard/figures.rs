@@ -1,4 +1,4 @@
-//! Sums of payments that belong together, and the rows of the tables that show them.
+//! Sums of groups of payments, and the table rows that show them.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use crate::{domain::PaymentStatus, staff::dashboard::text};
 /// The length of the longest bar of a table.
 const LONGEST_BAR: i64 = 1000;
 
-/// Sums of payments that belong together.
+/// Sums of a group of payments.
 #[derive(Default, Clone)]
 pub(super) struct Sums {
     pub(super) charged: i64,
     pub(super) rejected: i64,
     pub(super) open: i64,
-    /// From registration to the end, all finished payments together, in milliseconds.
+    /// Total time from registration to the end of all finished payments, in milliseconds.
     took: i64,
-    /// Charged hundredths by currency, and how many payments they are of.
+    /// Charged hundredths by currency, with the number of payments.
     amounts: BTreeMap<String, (i64, i64)>,
 }
 
@@ -63,7 +63,7 @@ impl Sums {
         text::amounts(self.amounts.iter().map(|(currency, (minor, _))| (currency, *minor)))
     }
 
-    /// The average charged payment, in som where there are any.
+    /// The average charged payment, in som if there are any in som.
     pub(super) fn average(&self) -> String {
         let som = self.amounts.get_key_value("KGS").or_else(|| self.amounts.first_key_value());
         match som {
@@ -75,7 +75,7 @@ impl Sums {
     }
 }
 
-/// A row of `templates/staff/figures.html`.
+/// The data of a row in `templates/staff/figures.html`.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) is_empty: bool,
@@ -86,16 +86,16 @@ pub(super) struct Row {
     pub(super) approval: String,
     pub(super) took: String,
     pub(super) amounts: String,
-    /// Of the three outcomes, in proportion to the table's row with the most payments.
+    /// A bar of the three outcomes, relative to the table's row with the most payments.
     pub(super) bar: Vec<Segment>,
 }
 
-/// A part of a bar that is at most a thousand long.
+/// A part of a bar, at most a thousand long.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) start: i64,
     pub(super) length: i64,
-    /// The number of its colour, from 1 on.
+    /// The number of its color, starting at 1.
     pub(super) series: usize,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn rows<'a>(named: impl Iterator<Item = (String, &'a Sums)>) -> Vec<R
     named.into_iter().map(row).collect()
 }
 
-/// A bar of counts, each with the number of its colour.
+/// A bar of counts, each with the number of its color.
 pub(super) fn bar(counts: impl IntoIterator<Item = (i64, usize)>, largest: i64) -> Vec<Segment> {
     let place = |count: i64| (count * LONGEST_BAR).checked_div(largest).unwrap_or_default();
     let mut before = 0;

@@ -1,5 +1,5 @@
-//! The merchant's dashboard, for people who logged in with the issued credentials. This file has the context of its pages, and its
-//! error pages.
+//! The merchant's dashboard, for people who log in with the merchant's
+//! credentials. This file has the context of its pages, and its error pages.
 
 mod analysis;
 mod charts;

@@ -1,4 +1,4 @@
-//! One payment and its whole history.
+//! The page of one payment with its history.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -30,9 +30,9 @@ struct Payment {
     status: &'static str,
     tone: &'static str,
     is_open: bool,
-    /// The payer's page from the sandbox's root, while the payment waits for its payer there.
+    /// The path of the payer's page, if the payment waits for its payer there.
     payer_page: Option<String>,
-    /// The gateway's number, which no other payment has.
+    /// The gateway's number, which is unique.
     number: String,
     facts: Vec<(&'static str, String)>,
     events: Vec<Event>,
@@ -49,7 +49,7 @@ struct Event {
     tone: &'static str,
     remarks: Vec<String>,
     parts: Vec<Part>,
-    /// The delivery's page.
+    /// The page of the delivery attempt.
     attempt: Option<i64>,
 }
 
@@ -132,7 +132,7 @@ fn of_exchange(exchange: Exchange) -> Event {
     let mut remarks = Vec::new();
     remarks.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
     remarks.extend(exchange.fault.map(fault_remark));
-    // The request began before its effects; the recorded time is that of the response, cut to whole milliseconds.
+    // The request started before its effects; the recorded time is that of the response, truncated to milliseconds.
     let at = exchange.at - (exchange.took_us.unwrap_or_default() + 999) / 1000;
     Event {
         at,

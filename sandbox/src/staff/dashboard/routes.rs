@@ -64,7 +64,7 @@ pub(crate) fn routes(state: &Arc<State>) -> Router {
         .with_state(dashboard)
 }
 
-/// Each route, and the same one under its path with a slash at the end.
+/// Each route, also with a trailing slash.
 fn with_slashes<const N: usize>(routes: [(&str, MethodRouter<Arc<Dashboard>>); N]) -> Router<Arc<Dashboard>> {
     routes.into_iter().fold(Router::new(), |router, (path, methods)| {
         router.route(path, methods.clone()).route(&format!("{path}/"), methods)
@@ -99,7 +99,7 @@ async fn show_not_found(Extension(context): Extension<PageContext>) -> Response 
     not_found(&context)
 }
 
-/// Middleware: without a session it redirects to the login, and a form needs the session's CSRF token.
+/// Middleware: without a session, it redirects to the login; a form needs the session's CSRF token.
 async fn require_login(
     extract::State(dashboard): extract::State<Arc<Dashboard>>,
     Extension(page_request): Extension<Arc<PageRequest>>,
@@ -133,7 +133,7 @@ struct Login<'a> {
     next: &'a str,
 }
 
-/// To the login, and back afterwards.
+/// Redirects to the login, and back afterwards.
 fn to_login(request: &PageRequest, is_form: bool, document: &Document) -> Response {
     let mut url = format!("{}dashboard/login", document.root);
     let wanted = wanted(request);
@@ -170,7 +170,7 @@ async fn log_in(
     response
 }
 
-/// Ends the session, and shows where the next one begins.
+/// Ends the session, and redirects to the login.
 async fn log_out(
     extract::State(dashboard): extract::State<Arc<Dashboard>>,
     Extension(context): Extension<PageContext>,
@@ -194,7 +194,7 @@ fn login_form(
     })
 }
 
-/// Both are looked at in any case, in constant time.
+/// Both are always compared, in constant time.
 fn is_merchant(state: &State, form: &FormPairs) -> bool {
     let options = &state.options;
     let login = form.get("login").as_bytes().ct_eq(options.login.as_bytes());
@@ -202,8 +202,7 @@ fn is_merchant(state: &State, form: &FormPairs) -> bool {
     (login & password).into()
 }
 
-/// The page that was requested. For the CSV file it is the list: after a download nobody would see that the login had
-/// worked.
+/// The requested page. For the CSV file, the list: after a download, the login page would still be visible.
 fn wanted(request: &PageRequest) -> String {
     let path = match request.path.trim_matches('/') {
         "dashboard/transactions.csv" => HOME,
@@ -212,7 +211,7 @@ fn wanted(request: &PageRequest) -> String {
     if request.raw_query.is_empty() { path.to_owned() } else { format!("{path}?{}", request.raw_query) }
 }
 
-/// Where to go after the login: only a page of the dashboard, never another site.
+/// The target after the login: only a page of the dashboard, never another site.
 fn next_page(pairs: &FormPairs) -> &str {
     let wanted = pairs.get("next");
     let is_ours = wanted == HOME || wanted.starts_with("dashboard/") || wanted.starts_with("dashboard?");

@@ -1,4 +1,4 @@
-//! Payments in words and figures for people.
+//! Texts about payments for people.
 
 use rust_decimal::Decimal;
 use time::Duration;
@@ -9,9 +9,9 @@ use crate::{
     store::payments::Record,
 };
 
-/// The ends of payments by their names in charts, in the order of their colours.
+/// The outcomes of payments by their names in charts, in the order of their colors.
 pub(crate) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
-/// Shown in place of a missing value.
+/// Replaces a missing value.
 pub(super) const NOTHING: &str = "–";
 
 /// A stored time in Bishkek: `2026-11-20 14:05:09`.
@@ -19,7 +19,7 @@ pub(super) fn time(ms: i64) -> String {
     clock::local_date_time(ms).replace('T', " ")
 }
 
-/// How long something took.
+/// A duration.
 pub(super) fn duration(ms: i64) -> String {
     let duration = Duration::milliseconds(ms);
     let (minutes, hours, days) = (duration.whole_minutes(), duration.whole_hours(), duration.whole_days());
@@ -32,7 +32,7 @@ pub(super) fn duration(ms: i64) -> String {
     }
 }
 
-/// The amount in the currency's main unit, a QR's too.
+/// The amount in the currency's main unit, also for a QR payment.
 pub(super) fn amount(payment: &Payment) -> Option<Decimal> {
     match payment.kind {
         PaymentKind::Qr => payment.amount?.checked_mul(Decimal::new(1, 2)),
@@ -40,7 +40,7 @@ pub(super) fn amount(payment: &Payment) -> Option<Decimal> {
     }
 }
 
-/// `1,234.50`, with the digits it has, and two places at the least.
+/// `1,234.50`, with all its digits, and at least two decimals.
 pub(super) fn decimal(mut amount: Decimal) -> String {
     if amount.scale() < 2 {
         amount.rescale(2);
@@ -56,7 +56,7 @@ pub(super) fn minor(minor: i64) -> String {
     decimal(Decimal::new(minor, 2))
 }
 
-/// Hundredths of several currencies in a line, som first.
+/// Hundredths of several currencies in one line, som first.
 pub(super) fn amounts<'a>(amounts: impl Iterator<Item = (&'a String, i64)>) -> String {
     let mut amounts: Vec<_> = amounts.collect();
     amounts.sort_by_key(|(currency, _)| (*currency != "KGS", *currency));
@@ -81,7 +81,7 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A share of a whole: `87.5 %`.
+/// A proportion: `87.5 %`.
 pub(super) fn share(part: i64, whole: i64) -> String {
     if whole <= 0 {
         return NOTHING.to_owned();
@@ -98,7 +98,7 @@ pub(super) fn money(payment: &Payment) -> String {
     }
 }
 
-/// The way a payment was made.
+/// The kind of a payment.
 pub(super) fn kind(kind: PaymentKind) -> &'static str {
     match kind {
         PaymentKind::Card => "Card",
@@ -109,7 +109,7 @@ pub(super) fn kind(kind: PaymentKind) -> &'static str {
     }
 }
 
-/// How a payment was made; of a pay-form also the provider.
+/// The kind of a payment; for a pay-form with the provider.
 pub(super) fn method(payment: &Payment) -> String {
     match payment.kind {
         PaymentKind::PayForm => {
@@ -120,7 +120,7 @@ pub(super) fn method(payment: &Payment) -> String {
     }
 }
 
-/// Where a payment stands.
+/// The status of a payment.
 pub(super) fn status(status: PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Created => "Created",
@@ -130,7 +130,7 @@ pub(super) fn status(status: PaymentStatus) -> &'static str {
     }
 }
 
-/// The class of the badge for it.
+/// The class of its badge.
 pub(super) fn tone(status: PaymentStatus) -> &'static str {
     match status {
         PaymentStatus::Created => "calm",
@@ -140,7 +140,7 @@ pub(super) fn tone(status: PaymentStatus) -> &'static str {
     }
 }
 
-/// The class of the badge for an HTTP status, or for none.
+/// The class of the badge for an HTTP status, if any.
 pub(super) fn http_tone(status: Option<u16>) -> &'static str {
     match status {
         Some(200..300) => "good",
@@ -149,12 +149,12 @@ pub(super) fn http_tone(status: Option<u16>) -> &'static str {
     }
 }
 
-/// Why a payment was rejected.
+/// The reason of a rejection.
 pub(super) fn reason(reason: RejectReason) -> String {
     Language::English.say(Message::from(reason))
 }
 
-/// The same in a word or two, for a chart.
+/// The short reason, for a chart.
 pub(super) fn short_reason(reason: RejectReason) -> &'static str {
     match reason {
         RejectReason::Declined => "Declined",

@@ -1,4 +1,4 @@
-//! The list of payments, and its filter: read from the query, written back into links.
+//! The list of payments and its filter, which is read from the query and written into links.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -20,7 +20,7 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-/// Payments on a page.
+/// Payments per page.
 const PAGE_SIZE: usize = 25;
 
 #[derive(Template)]
@@ -49,9 +49,9 @@ pub(super) struct Choice {
     pub(super) is_chosen: bool,
 }
 
-/// The head of a column that can be sorted by.
+/// The header of a sortable column.
 struct Column {
-    /// The link of the head: to the other order.
+    /// The link of the header: sorts in the other direction.
     query: String,
     /// For `aria-sort`.
     order: &'static str,
@@ -80,7 +80,7 @@ pub(super) fn page(context: &PageContext) -> PageResult {
         context.state.store.browse(|connection| {
             let selection = Selection::of(connection, list.filter.clone())?;
             let page = selection.page(connection, list.sort, list.start, PAGE_SIZE)?;
-            // Everything is on one page: no second query is needed to count it.
+            // Everything is on one page, so no second query counts it.
             let is_all = list.start == Start::First && !page.has_later;
             let count = match u32::try_from(page.rows.len()) {
                 Ok(count) if is_all => count,
@@ -113,7 +113,7 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     Ok(web::page(status, Policy::Staff, &template))
 }
 
-/// The choices of a list, the chosen one marked.
+/// The options of a list, with the selected one marked.
 pub(super) fn choices<T: Copy + PartialEq>(
     all: &[T],
     value: fn(T) -> &'static str,
@@ -170,20 +170,20 @@ fn row(entry: Entry) -> Row {
 }
 
 const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
-/// The longest text that is searched for.
+/// The maximum length of a search text.
 const MAX_TEXT: usize = 100;
 const DAY: i64 = 86_400_000;
-/// The fields that a link carries along.
+/// The fields in a link.
 const FIELDS: [&str; 8] = ["q", "kind", "provider", "status", "from", "to", "least", "most"];
 
-/// The filter of the query.
+/// The filter in the query.
 pub(super) struct ListQuery {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
     pub(super) start: Start,
-    /// The wrong fields; if there are any, nothing is queried.
+    /// The wrong fields; if any, nothing is queried.
     pub(super) problems: Vec<Problem>,
-    /// The fields as they are shown again.
+    /// The fields for the form.
     shown: Vec<(&'static str, String)>,
 }
 
@@ -221,17 +221,17 @@ impl ListQuery {
         Self { filter, sort: sort(query.get("sort")), start, problems, shown }
     }
 
-    /// A field's value, to be shown in the form again.
+    /// A field's value for the form.
     pub(super) fn value(&self, name: &str) -> &str {
         self.shown.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
 
-    /// Whether anything is filtered at all.
+    /// Whether any filter is set.
     pub(super) fn is_filtered(&self) -> bool {
         self.filter != Filter::default()
     }
 
-    /// The query of a link with the same filter, in another order or at another place.
+    /// The query of a link with the same filter and another order or position.
     pub(super) fn query(&self, sort: Sort, more: Option<(&str, Cursor)>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (name, value) in &self.shown {
@@ -247,17 +247,16 @@ impl ListQuery {
     }
 }
 
-/// The text to search for.
+/// The search text.
 struct Searched {
     text: String,
     /// Its mask, if it may be a card number.
     card: Option<String>,
-    /// Its text in the form.
+    /// Its text for the form.
     shown: String,
 }
 
-/// A search for a whole card number means its mask, and nothing repeats the number. So many digits may be
-/// an order number, too.
+/// A search for a whole card number uses its mask, and the page does not repeat the number. As many digits can be an order number, too.
 fn searched(text: &str) -> Searched {
     // A NUL would end the query of the full-text index, and no stored text has one.
     let text: String = text.chars().filter(|character| *character != '\0').take(MAX_TEXT).collect();

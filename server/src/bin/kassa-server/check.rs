@@ -1,5 +1,5 @@
-//! `check`: looks at everything that the server needs, changes nothing, and says what to do. A line each: `ok`,
-//! `warning` or `wrong`; something that is wrong makes the exit code 1.
+//! `check`: checks everything that the server needs, changes nothing, and says what to do. Each line begins with `ok`, `warning`
+//! or `wrong`; a `wrong` line makes the exit code 1.
 
 use std::{fmt, io, net::IpAddr, path::Path, process::ExitCode};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(sources: &Sources) -> CommandResult<ExitCode> {
             for problem in problems {
                 report.line("settings", (State::Wrong, problem.to_string()));
             }
-            report.line("others", (State::Warning, "not looked at: correct the settings first".to_owned()));
+            report.line("others", (State::Warning, "not checked: correct the settings first".to_owned()));
         }
     }
     report.written.map_err(output::unwritten)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(sources: &Sources) -> CommandResult<ExitCode> {
 
 struct Report {
     is_wrong: bool,
-    /// Whether every line was written. A report that nobody can read whole must not pass for a good one.
+    /// Whether every line was written. An incomplete report must not pass for a good one.
     written: io::Result<()>,
 }
 
@@ -51,10 +51,7 @@ impl Report {
     }
 
     async fn all(&mut self, settings: &ProgramSettings) {
-        self.line(
-            "settings",
-            (State::Ok, format!("{} are given, the others are at their defaults", settings.given.len())),
-        );
+        self.line("settings", (State::Ok, format!("{} are set, the others have their defaults", settings.given.len())));
         for (name, value, place) in &settings.given {
             self.print(format_args!("{:21}{name} = {value}  ({place})", ""));
         }
@@ -84,10 +81,10 @@ impl Report {
 
 async fn database(place: &DatabasePlace) -> Finding {
     match database::look(place).await {
-        Ok(DatabaseFile::Current) => (State::Ok, format!("{place} is of this server's version")),
+        Ok(DatabaseFile::Current) => (State::Ok, format!("{place} has this server's version")),
         Ok(DatabaseFile::Older { found }) => (
             State::Ok,
-            format!("{place} is of version {found}, an older server's: the next start brings it up; back it up before"),
+            format!("{place} has version {found}, an older server's: the next start migrates it; back it up first"),
         ),
         Ok(DatabaseFile::Missing) => missing(place),
         Ok(_) => (State::Wrong, format!("{place} is another program's database: name another one")),
@@ -97,14 +94,15 @@ async fn database(place: &DatabasePlace) -> Finding {
 
 fn missing(place: &DatabasePlace) -> Finding {
     let DatabasePlace::File(path) = place else {
-        return (State::Ok, format!("{place} is reached, and empty: the first start makes its tables"));
+        return (State::Ok, format!("{place} is reached, and empty: the first start creates its tables"));
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
-        Some(folder) if !folder.is_dir() => {
-            (State::Wrong, format!("{place}: there is no folder {}: make it, for the server's user", folder.display()))
-        }
-        _ => (State::Ok, format!("{place} is not there yet: the first start makes it")),
+        Some(folder) if !folder.is_dir() => (
+            State::Wrong,
+            format!("{place}: the folder {} does not exist: create it for the server's user", folder.display()),
+        ),
+        _ => (State::Ok, format!("{place} does not exist yet: the first start creates it")),
     }
 }
 
@@ -119,7 +117,7 @@ fn is_open_to_all(_: &Path) -> bool {
     false
 }
 
-/// Only a database of this version is opened, as opening brings an older one up.
+/// Only a database of this version is opened, because opening migrates an older one.
 async fn keys(place: &DatabasePlace) -> Finding {
     let none = || (State::Warning, "no shop can call yet: kassa-server keys new --name shop".to_owned());
     if !matches!(database::look(place).await, Ok(DatabaseFile::Current)) {
@@ -136,7 +134,7 @@ async fn keys(place: &DatabasePlace) -> Finding {
                 (0, _) => none(),
                 (shop, 0) => (State::Ok, format!("{shop} good, {} revoked", keys.len() - shop)),
                 (shop, staff) => {
-                    (State::Ok, format!("{shop} good, {staff} of the staff's, {} revoked", keys.len() - shop - staff))
+                    (State::Ok, format!("{shop} good, {staff} for staff, {} revoked", keys.len() - shop - staff))
                 }
             }
         }
@@ -154,13 +152,13 @@ async fn gateway_wait(place: &DatabasePlace) -> Option<Finding> {
 }
 
 fn public_url(settings: &ProgramSettings) -> Finding {
-    let Ok(url) = Url::parse(&settings.http.public_url) else { return (State::Wrong, "is no address".to_owned()) };
+    let Ok(url) = Url::parse(&settings.http.public_url) else { return (State::Wrong, "is not an address".to_owned()) };
     let text = &settings.http.public_url;
     if url.scheme() == "https" {
         return (State::Ok, format!("{text}: the gateway's callbacks come here"));
     }
     let sentence = if is_own(&url) {
-        "only a gateway on this machine reaches it, such as the sandbox: use the https address that the world sees"
+        "only programs on this machine can reach it, such as the sandbox: use the public https address"
     } else {
         "callbacks, apps and keys would travel unencrypted: use https"
     };
@@ -176,7 +174,7 @@ fn is_own(url: &Url) -> bool {
     }
 }
 
-/// Nothing is sent: an event that is none would surprise the shop.
+/// Nothing is sent: a fake event would surprise the shop.
 async fn events(settings: &ProgramSettings) -> Finding {
     let Some(url) = &settings.events_url else {
         return (State::Warning, "none are delivered: set events.url, or read GET /v1/events".to_owned());
@@ -191,14 +189,14 @@ async fn events(settings: &ProgramSettings) -> Finding {
             let rest = if secrets > 1 { ", signed by the new and the old secret" } else { "" };
             (State::Ok, format!("{} is found{rest}", place.0))
         }
-        _ => (State::Wrong, format!("{} is not found: correct events.url, or the name server", place.0)),
+        _ => (State::Wrong, format!("{} is not found: correct events.url, or check DNS", place.0)),
     }
 }
 
-// One harmless question to the gateway: the status of a payment that does not exist. Each answer says something about
-// the way there, the credentials and the dialect.
+// One harmless query to the gateway: the status of a payment that does not exist. Each response says something about the
+// connection, the credentials and the dialect.
 
-/// The most of a response that is shown. The core has masked its secrets.
+/// The most characters of a response that are shown. The core has masked its secrets.
 const SHOWN: usize = 300;
 const UNDERSTOOD: &str = "reached, credentials accepted, understood";
 
@@ -211,7 +209,7 @@ pub(crate) async fn ask(settings: &ProgramSettings) -> Finding {
     if let Err(problem) = TokioRuntime::on(tokio::runtime::Handle::current()).fill(&mut bytes) {
         return (State::Wrong, problem.to_string());
     }
-    // A number of the form that the server's have, and that no payment has.
+    // A number in the form of the server's numbers, which no payment has.
     let number = CheckoutId::from_random(bytes);
     match gateway.provider_status(number.bare(), Provider::Cards).await {
         Ok(report) => answered(&report),
@@ -219,19 +217,19 @@ pub(crate) async fn ask(settings: &ProgramSettings) -> Finding {
     }
 }
 
-/// It reported a status of a payment that does not exist.
+/// The finding if the gateway reports a status for a payment that does not exist.
 fn answered(report: &StatusReport) -> Finding {
-    let odd = "reached, credentials accepted, understood; but of a payment that does not exist it says that it is";
+    let odd = "reached, credentials accepted, understood; but it reports a payment that does not exist as";
     match &report.status {
         PaymentStatus::Charged => {
             (State::Wrong, format!("{odd} charged: charged_words in gateway.dialect cannot be right"))
         }
         PaymentStatus::Rejected => {
-            let sentence = "rejected, so one that it does not know yet would count as that: see rejected_words in \
+            let sentence = "rejected, so a payment that it does not know yet would count as rejected: see rejected_words in \
                 gateway.dialect";
             (State::Warning, format!("{odd} {sentence}"))
         }
-        other => (State::Ok, format!("{UNDERSTOOD}: it says \"{other}\" of a payment that does not exist")),
+        other => (State::Ok, format!("{UNDERSTOOD}: it reports \"{other}\" for a payment that does not exist")),
     }
 }
 
@@ -242,30 +240,32 @@ fn failed(problem: &PaymentError) -> Finding {
             (State::Ok, format!("{UNDERSTOOD}: {sentence} (HTTP {http_status}, code {code})"))
         }
         PaymentError::Refused { http_status, body, .. } => {
-            let sentence = "and the dialect finds no code in that: name its place in gateway.dialect";
-            (State::Warning, format!("reached; it says no with HTTP {http_status}, {sentence}.{}", said(Some(body))))
+            let sentence = "and the dialect finds no code in the response: set its place in gateway.dialect";
+            (
+                State::Warning,
+                format!("reached; it refused the query with HTTP {http_status}, {sentence}.{}", said(Some(body))),
+            )
         }
         PaymentError::Unauthorized { http_status, .. } => {
             let sentence = "correct gateway.login and gateway.password";
             (State::Wrong, format!("reached; it does not accept the credentials (HTTP {http_status}): {sentence}"))
         }
         PaymentError::Misconfigured { http_status: Some(status), body, .. } => {
-            let sentence = "not as the gateway says it: correct gateway.url, or say in gateway.dialect what its answers are \
-                called";
+            let sentence = "not the gateway's envelope: correct gateway.url, or map the response in gateway.dialect";
             (State::Wrong, format!("reached; HTTP {status} came, {sentence}.{}", said(body.as_deref())))
         }
         PaymentError::Misconfigured { detail, .. } => {
             (State::Wrong, format!("not reached: {detail}: correct gateway.url, gateway.ca or gateway.proxy"))
         }
         PaymentError::Unavailable { http_status: Some(status), body, .. } => {
-            let sentence = "try again later; if it stays, look at gateway.url and at what stands between";
+            let sentence = "try again later; if it persists, check gateway.url and any proxy in between";
             (State::Wrong, format!("reached; HTTP {status} came: {sentence}.{}", said(body.as_deref())))
         }
         PaymentError::Unavailable { detail, .. } => {
-            (State::Wrong, format!("not reached: {detail}: correct gateway.url, or open the way there"))
+            (State::Wrong, format!("not reached: {detail}: correct gateway.url, or allow connections to it"))
         }
         PaymentError::Unexpected { detail, body, .. } => {
-            let sentence = "say in gateway.dialect what its answers are called";
+            let sentence = "map its responses in gateway.dialect";
             (State::Wrong, format!("reached, but not understood: {detail}: {sentence}.{}", said(Some(body))))
         }
         other => (State::Wrong, other.to_string()),
@@ -281,7 +281,7 @@ fn said(body: Option<&str>) -> String {
     }
 }
 
-// What `check` finds.
+// The findings of `check`.
 
 /// The state of a checked part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,7 +292,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// The beginning of its line.
+    /// The first word of its line.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -35,15 +35,15 @@ pub(crate) enum Task {
     Secret,
 }
 
-/// Options of how the program runs.
+/// Options for running the server.
 pub(crate) struct ServeOptions {
     pub(crate) announce_json: bool,
     pub(crate) exit_with_stdin: bool,
 }
 
-/// The permissions of the probe, its test values, and where it writes its findings.
+/// The permissions of the probe, its test values, and the files for its results.
 pub(crate) struct ProbeOptions {
-    /// The host that a person says is a test environment.
+    /// The host that a person named as a test environment.
     pub(crate) test_environment: Option<String>,
     pub(crate) says_yes: bool,
     pub(crate) plan: ProbePlan,
@@ -51,9 +51,9 @@ pub(crate) struct ProbeOptions {
     pub(crate) report_file: Option<PathBuf>,
 }
 
-/// What is judged again, by which dialect, and what its verdicts are compared with.
+/// The input to judge again, the dialect, and the verdicts to compare with.
 pub(crate) struct RejudgeOptions {
-    /// A recording; otherwise the database of the settings.
+    /// A recording; `None` for the database of the settings.
     pub(crate) recording: Option<PathBuf>,
     /// The name of a known dialect, or a file.
     pub(crate) dialect: String,
@@ -63,13 +63,13 @@ pub(crate) struct RejudgeOptions {
     pub(crate) json: bool,
 }
 
-/// A call of the program.
+/// A parsed command line.
 pub(crate) struct Call {
     pub(crate) task: Task,
     pub(crate) sources: Sources,
 }
 
-/// Reads the command line; ends the program where it is wrong, or asks for help.
+/// Reads the command line; ends the program if it is invalid, or requests help.
 pub(crate) fn parse() -> Call {
     let matches = command().try_get_matches().unwrap_or_else(|answer| end(&answer));
     Call { task: task(&matches), sources: sources(&matches) }
@@ -88,7 +88,7 @@ fn end(answer: &clap::Error) -> ! {
     process::exit(if written.is_ok() { answer.exit_code() } else { 1 })
 }
 
-/// The secret that somebody gave as a flag.
+/// The secret setting that was given as a flag.
 fn secret_of(answer: &clap::Error) -> Option<&'static Setting> {
     let Some(ContextValue::String(flag)) = answer.get(ContextKind::InvalidArg) else { return None };
     let name = flag.strip_prefix("--")?.split('=').next()?;
@@ -124,9 +124,11 @@ fn command() -> Command {
             rejudge(),
             keys(),
             Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
-                Command::new("replay").about("Delivers events again that the shop refused or did not accept").arg(
-                    Arg::new("checkout").long("checkout").value_name("ID").help("Only the events of this checkout"),
-                ),
+                Command::new("replay")
+                    .about("Delivers events again that the shop refused, or whose delivery was given up")
+                    .arg(
+                        Arg::new("checkout").long("checkout").value_name("ID").help("Only the events of this checkout"),
+                    ),
             ),
             Command::new("secret").about("Prints a new signing secret for events"),
         ])
@@ -143,37 +145,37 @@ fn probe() -> Command {
         text(id, long, "FILE", help).value_parser(value_parser!(PathBuf))
     };
     Command::new("probe")
-        .about("Plays every flow against the gateway's TEST environment, and finds the dialect that fits")
+        .about("Runs every flow against the gateway's TEST environment, and finds the dialect that fits")
         .long_about(
-            "Plays every flow against the gateway's TEST environment with published test values: the mobile bank, cards, \
-             the pay-form, QR codes. Shows each response, masked, beside what the dialect reads in it; says what is unread, \
+            "Runs every flow against the gateway's TEST environment with published test values: the mobile bank, cards, the \
+             pay-form, QR codes. Shows each response, masked, next to what the dialect reads in it; reports what is unread, \
              unknown or contradictory; and writes the dialect that fits. It creates and confirms payments, and asks before \
-             each. It needs the settings of the gateway alone, and touches no database. Exit code: 0 all was read, 1 \
+             each. It needs only the settings of the gateway, and uses no database. Exit code: 0 everything was read, 1 \
              something was not, 2 it could not run, 130 it was stopped by Ctrl-C.",
         )
         .args([
-            text("test_environment", "test-environment", "HOST", "The host of gateway.url, which is a test environment: needed"),
-            yes("yes", "yes", "Permits every payment beforehand, for scripts; nobody opens pages then"),
-            text("only", "only", "STEP,...", "These steps alone: mbank, card, pay-form, qr-image, qr")
+            text("test_environment", "test-environment", "HOST", "The host of gateway.url, a test environment [required]"),
+            yes("yes", "yes", "Permits every payment in advance, for scripts; no pages are opened"),
+            text("only", "only", "STEP,...", "Runs only these steps: mbank, card, pay-form, qr-image, qr")
                 .value_delimiter(',')
                 .value_parser(ProbeStep::all().into_iter().map(ProbeStep::name).collect::<Vec<_>>()),
             text("amount", "amount", "SOM", "The amount of each payment in whole som [default: 1]")
                 .value_parser(value_parser!(i64).range(1..=1000)),
             text("phone", "phone", "PHONE", "The mobile bank's test phone [default: the published one]"),
             text("otp", "otp", "OTP", "Its one-time password [default: the published one]"),
-            text("card", "card", "NUMBER", "A test card, in place of the published ones; may be given again")
+            text("card", "card", "NUMBER", "A test card, instead of the published ones; can be repeated")
                 .action(ArgAction::Append),
             text("callback_url", "callback-url", "URL", "Where callbacks go [default: a host that does not exist]"),
             text("return_url", "return-url", "URL", "Where payers return to [default: a host that does not exist]"),
-            text("charged_word", "charged-word", "WORD", "A status word of which you know that the money was taken")
+            text("charged_word", "charged-word", "WORD", "A status word that means charged; can be repeated")
                 .action(ArgAction::Append),
-            text("rejected_word", "rejected-word", "WORD", "One of which you know that the payment ended without it")
+            text("rejected_word", "rejected-word", "WORD", "A status word that means rejected; can be repeated")
                 .action(ArgAction::Append),
-            text("wait", "wait", "SECONDS", "How long a payment that must end is queried [default: 60]")
+            text("wait", "wait", "SECONDS", "How long to poll a payment that must end [default: 60]")
                 .value_parser(value_parser!(u64).range(0..=3600)),
-            text("status_query", "status-query", "NUMBER", "Queries the payment with this number alone; creates nothing"),
+            text("status_query", "status-query", "NUMBER", "Only queries the payment with this number; creates nothing"),
             file("write_dialect", "write-dialect", "Writes the dialect that fits into a new file, for gateway.dialect"),
-            file("report", "report", "Writes a report in Markdown into a new file: no secrets are in it"),
+            file("report", "report", "Writes a report in Markdown, without secrets, into a new file"),
         ])
 }
 
@@ -188,17 +190,17 @@ fn rejudge() -> Command {
         .about("Judges recorded responses of the gateway again, and lists each verdict that another dialect changes")
         .long_about(
             "Judges recorded responses of the gateway by a dialect, and lists each verdict that another dialect, or another \
-             version of Kassa, changes, with what decided it. Changes to or from charged come first. It reads a recording, or \
-             without one the responses in the server's database; it sends nothing, and changes nothing. Exit code: 0 no verdict \
-             changes, 1 one does, 2 the input cannot be read.",
+             version of Kassa, changes, with its cause. Changes to or from charged come first. It reads a recording or, by \
+             default, the responses in the server's database. It sends nothing and changes nothing. Exit code: 0 no verdict \
+             changes, 1 a verdict changes, 2 the input cannot be read.",
         )
         .arg(Arg::new("recording").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
             "A recording of exchanges with the gateway [default: the database of the settings]",
         ))
         .args([
-            text("dialect", "dialect", "NAME|FILE", "The dialect to judge by").required(true),
-            text("against", "against", "NAME|FILE", "Another dialect: lists what it changes"),
-            file("compare", "compare", "Verdicts that --write-verdicts wrote before: lists what has changed since"),
+            text("dialect", "dialect", "NAME|FILE", "The dialect that judges the responses").required(true),
+            text("against", "against", "NAME|FILE", "Another dialect: lists the verdicts that it changes"),
+            file("compare", "compare", "Verdicts written by --write-verdicts earlier: lists what changed since then"),
             file("write_verdicts", "write-verdicts", "Writes the verdicts into a new file, one line each"),
             Arg::new("json").long("json").action(ArgAction::SetTrue).help("Prints the result as one JSON document"),
         ])
@@ -248,7 +250,7 @@ fn probe_options(probe: &ArgMatches) -> ProbeOptions {
 }
 
 fn keys() -> Command {
-    let name = Arg::new("name").long("name").value_name("TEXT").required(true).help("What people know it by");
+    let name = Arg::new("name").long("name").value_name("TEXT").required(true).help("A name for people");
     let id = Arg::new("id").value_name("ID").required(true).help("Its identifier, as `keys list` shows it");
     let role = Arg::new("for")
         .long("for")
@@ -276,11 +278,11 @@ fn serve_options() -> [Arg; 2] {
             .value_name("FORM")
             .value_parser(["text", "json"])
             .default_value("text")
-            .help("How to say where it listens: for people, or as one line of JSON"),
+            .help("How to print the addresses: for people, or as one line of JSON"),
         Arg::new("exit_with_stdin")
             .long("exit-with-stdin")
             .action(ArgAction::SetTrue)
-            .help("Stop when the standard input ends: with the program that holds its other end"),
+            .help("Stop when standard input ends, for example because the parent process ended"),
     ]
 }
 
@@ -300,7 +302,7 @@ fn secrets() -> String {
     let secrets = SETTINGS.iter().filter(|setting| setting.is_secret());
     let lines =
         secrets.map(|setting| format!("\n  {:<18} {}\n      {}", setting.name, setting.variable, setting.meaning));
-    format!("Secrets, by the settings file or the environment alone:{}", lines.collect::<String>())
+    format!("Secrets, only in the settings file or the environment:{}", lines.collect::<String>())
 }
 
 fn sources(matches: &ArgMatches) -> Sources {
@@ -347,7 +349,7 @@ fn may(new: &ArgMatches) -> Permission {
     if text(new, "may").is_some_and(|may| may == "look") { Permission::Look } else { Permission::Decide }
 }
 
-/// Said before the command, or behind it.
+/// The options, given before the command or after it.
 fn options(matches: &[&ArgMatches]) -> ServeOptions {
     let is_json = |matches: &&ArgMatches| text(matches, "announce").is_some_and(|form| form == "json");
     ServeOptions {

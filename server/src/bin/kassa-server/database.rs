@@ -1,4 +1,4 @@
-//! The database: opened, looked at; of a file, who may read it.
+//! The database: opening it, reading its state, and restricting who may read its file.
 
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
@@ -12,12 +12,12 @@ use tokio::runtime::Handle;
 
 use super::output::{self, CommandResult, Failure, note};
 
-/// Opens it for a server: made where it is missing, and brought up where it is an older server's.
+/// Opens it for a server. A missing database is created, and an older server's is migrated.
 pub(crate) async fn open(place: &DatabasePlace) -> CommandResult<Arc<dyn Storage>> {
     try_open(place).await.map_err(Failure::new)
 }
 
-/// The same, with the problem as a sentence.
+/// Opens it, with the problem as a sentence.
 pub(crate) async fn try_open(place: &DatabasePlace) -> Result<Arc<dyn Storage>, String> {
     let of = |problem: &dyn std::fmt::Display| format!("{place}: {problem}");
     Ok(match place {
@@ -38,20 +38,21 @@ pub(crate) enum IfMissing {
     Refuse,
 }
 
-/// Opens it for a command beside a server. It does not bring it up: a server that runs might not know it any more.
+/// Opens it for a command that runs next to a server. It does not migrate it: a running server might not know the new version.
 pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) -> CommandResult<Arc<dyn Storage>> {
     match look(place).await.map_err(|problem| Failure::new(format!("{place}: {problem}")))? {
         DatabaseFile::Older { found } => {
-            let sentence = "it is an older server's, and the next start of this one brings it up: start it first";
+            let sentence =
+                "it is an older server's, and the next start of this server migrates it: start the server first";
             Err(Failure::new(format!("{place}: {sentence} (version {found})")))
         }
         DatabaseFile::Missing if if_missing == IfMissing::Refuse => {
-            let sentence = format!("there is no database {place}: name it by --database or in the settings file");
+            let sentence = format!("there is no database {place}: set it with --database or in the settings file");
             Err(Failure::new(sentence))
         }
         DatabaseFile::Missing => {
             let storage = open(place).await?;
-            note(format_args!("There was no database, so this one was made: {place}"));
+            note(format_args!("There was no database, so a new one was created: {place}"));
             Ok(storage)
         }
         _ => open(place).await,
@@ -66,7 +67,7 @@ pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageE
     }
 }
 
-/// Restricts it to its owner. SQLite gives the files beside it the same permissions.
+/// Restricts it to its owner. SQLite gives its other files the same permissions.
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     use std::{fs::OpenOptions, io::ErrorKind, os::unix::fs::OpenOptionsExt};
@@ -81,27 +82,27 @@ fn make_private(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-// `events replay`: deliveries that were given up, or stepped over, begin again. A server on the same database makes them.
+// `events replay`: restarts deliveries that were given up or skipped. A server on the same database makes them.
 
 pub(crate) fn replay_events(sources: &Sources, checkout: Option<&str>) -> CommandResult<ExitCode> {
     let checkout = checkout.map(str::parse).transpose().map_err(Failure::new)?;
     let place = place(sources)?;
     let started = wait(async { existing(&place).await?.replay(checkout).await.map_err(Failure::new) })?;
-    let sentence = "checkouts whose events had been given up, or refused: a running server delivers them now";
+    let sentence = "checkouts whose events had been given up or refused: a running server delivers them now";
     output::line(format_args!("{started} {sentence}")).map_err(output::unwritten)?;
     Ok(ExitCode::SUCCESS)
 }
 
-// `keys`: keys of shops and of staff, made, listed and revoked on the database, while servers work on it.
+// `keys`: creates, lists and revokes the keys of shops and staff in the database, while servers use it.
 
-/// Makes a key. It is printed alone, so that a script can take it.
+/// Creates a key. Only the key goes to standard output, so that a script can read it.
 pub(crate) fn new_key(sources: &Sources, role: KeyRole, may: Permission, name: &str) -> CommandResult<ExitCode> {
     let place = place(sources)?;
     wait(async {
         let storage = open_beside(&place, IfMissing::Make).await?;
         let runtime = TokioRuntime::on(Handle::current());
         let key = make_api_key(&*storage, &runtime, role, may, name).await.map_err(Failure::new)?;
-        note(format_args!("The key {}, shown this once: only its hash is kept.", key.id()));
+        note(format_args!("The key {}, shown only once: the server stores only its hash.", key.id()));
         match output::line(key.expose()) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(problem) => Err(unprinted(&*storage, &key, &problem).await),
@@ -109,17 +110,17 @@ pub(crate) fn new_key(sources: &Sources, role: KeyRole, may: Permission, name: &
     })
 }
 
-/// A key that could not be printed is known to nobody, so it does not stay good.
+/// Revokes a key that could not be printed: nobody knows it.
 async fn unprinted(storage: &dyn Storage, key: &ApiKey, problem: &io::Error) -> Failure {
     let id = key.id();
     let then = match storage.revoke_api_key(id.clone()).await {
-        Ok(_) => "it is revoked again".to_owned(),
+        Ok(_) => "it was revoked".to_owned(),
         Err(_) => format!("revoke it: kassa-server keys revoke {id}"),
     };
     Failure::new(format_args!("the key {id} could not be printed, and is lost: {problem}; {then}"))
 }
 
-/// Lists all.
+/// Lists all keys.
 pub(crate) fn list_keys(sources: &Sources) -> CommandResult<ExitCode> {
     let place = place(sources)?;
     let keys = wait(async { existing(&place).await?.api_keys().await.map_err(Failure::new) })?;
@@ -135,14 +136,14 @@ pub(crate) fn list_keys(sources: &Sources) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Revokes one.
+/// Revokes a key.
 pub(crate) fn revoke_key(sources: &Sources, id: &str) -> CommandResult<ExitCode> {
     let id = id.parse().map_err(Failure::new)?;
     let place = place(sources)?;
     if !wait(async { existing(&place).await?.revoke_api_key(id).await.map_err(Failure::new) })? {
-        return Err(Failure::new("there is no such key, or it was revoked before: see kassa-server keys list"));
+        return Err(Failure::new("there is no such key, or it is already revoked: see kassa-server keys list"));
     }
-    note("It is revoked: nobody gets in with it any more.");
+    note("The key is revoked: it no longer gives access.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -156,7 +157,7 @@ pub(crate) async fn existing(place: &DatabasePlace) -> CommandResult<Arc<dyn Sto
     open_beside(place, IfMissing::Refuse).await
 }
 
-/// Does what a command is about.
+/// Runs the work of a command to its end.
 pub(crate) fn wait<T>(work: impl Future<Output = CommandResult<T>>) -> CommandResult<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
     runtime.block_on(work)

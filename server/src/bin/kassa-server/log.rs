@@ -1,6 +1,5 @@
-//! The program's `tracing`: its log, on the standard error as lines for people or JSON objects, and its spans, for a collector.
-//! Both have only the server's own events: those of libraries would hold secrets, such as the values of each statement to
-//! PostgreSQL.
+//! The program's `tracing`: its log on standard error, as lines for people or JSON objects, and its spans, for a collector. Both
+//! contain only the server's own events: those of libraries contain secrets, such as the values of each PostgreSQL statement.
 
 use std::{
     io::{self, IsTerminal},
@@ -22,10 +21,10 @@ use tracing_subscriber::{
 
 use super::output::CommandResult;
 
-/// Begins to tell.
+/// Starts logging and tracing.
 pub(crate) fn start(settings: &LogSettings, traces: &Traces) {
-    // By itself, as `init` would also take what comes through the older interface `log`, where any crate of a build turns
-    // that on. Nobody set one before.
+    // Not by `init`, which would also take records of the older crate `log`, if any crate of the build
+    // enables that. None was set before.
     let _ = set_global_default(subscriber(settings, traces));
     if settings.is_json {
         panic::set_hook(Box::new(|panic| tracing::error!(target: "kassa_server", "{panic}")));
@@ -33,7 +32,7 @@ pub(crate) fn start(settings: &LogSettings, traces: &Traces) {
 }
 
 fn subscriber(settings: &LogSettings, traces: &Traces) -> impl Subscriber + Send + Sync {
-    // Where nobody collects spans, none is made.
+    // Without a collector, no spans are made.
     let level = if traces.are_collected() { LevelFilter::INFO } else { LevelFilter::OFF };
     let spans = traces.layer().with_filter(level.and(filter_fn(is_own_span)));
     registry().with(log(settings)).with(spans)
@@ -42,7 +41,7 @@ fn subscriber(settings: &LogSettings, traces: &Traces) -> impl Subscriber + Send
 fn log(settings: &LogSettings) -> impl Layer<Registry> {
     // The filter was tried when the settings were read.
     let filter = EnvFilter::try_new(&settings.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    // A line that cannot be written is lost. To tell of that, `tracing-subscriber` would use `eprintln!`, which panics.
+    // A line that cannot be written is lost. To report that, `tracing-subscriber` would use `eprintln!`, which panics.
     let lines = fmt::layer().with_writer(io::stderr).log_internal_errors(false);
     let lines = match settings.is_json {
         true => lines.json().flatten_event(true).boxed(),
@@ -74,7 +73,7 @@ pub(crate) struct Traces {
 
 #[cfg(feature = "opentelemetry")]
 impl Traces {
-    /// With tasks on this runtime.
+    /// Sends spans to the configured collector, with tasks on this runtime.
     pub(crate) fn to(settings: Option<&CollectorSettings>, runtime: &Handle) -> CommandResult<Self> {
         let collector = settings.map(|settings| kassa_server::Collector::new(settings, runtime.clone()));
         Ok(Self { collector: collector.transpose().map_err(super::output::Failure::new)? })
@@ -93,7 +92,7 @@ impl Traces {
         }
     }
 
-    /// The same routes, with a span for each request.
+    /// The routes, with a span for each request.
     pub(crate) fn over(&self, routes: Router) -> Router {
         match &self.collector {
             Some(collector) => collector.over(routes),
@@ -101,7 +100,7 @@ impl Traces {
         }
     }
 
-    /// Sends what waits. It blocks, for a moment at most.
+    /// Sends the waiting spans. It blocks, for a moment at most.
     pub(crate) fn close(&self) {
         if let Some(collector) = &self.collector {
             collector.close();
@@ -109,7 +108,7 @@ impl Traces {
     }
 }
 
-/// Nobody: a setting that says otherwise was refused.
+/// Without a collector: a setting for one was refused.
 #[cfg(not(feature = "opentelemetry"))]
 impl Traces {
     pub(crate) fn to(_: Option<&CollectorSettings>, _: &Handle) -> CommandResult<Self> {

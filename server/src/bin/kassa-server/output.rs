@@ -1,4 +1,4 @@
-//! The output of commands. `println!` and `eprintln!` panic if nobody reads, or a disk is full.
+//! The output of commands. `println!` and `eprintln!` panic if the output is closed or a disk is full.
 
 use std::{
     fmt,
@@ -56,17 +56,17 @@ impl fmt::Display for Failure {
     }
 }
 
-// What works, and should not stay so.
+// Warnings: settings that work, and should be changed.
 
 const CARDS: &str = "cards.enabled is on: this server and the merchant are under PCI DSS (SAQ D), whether anything of a card is \
-    stored or not. Whoever is not ready for that takes it out, and lets the gateway's own page (pay_form) take cards";
+    stored or not. If you are not ready for that, remove it, and let the gateway's own page (pay_form) accept cards";
 
 /// The key of the dialect without which no charge of a pay-form can be verified.
 const NUMBERS: &str = "dialect.qr_numbers";
 
 const OFFERED_BY_NAME: &str = "Until then checkouts offer pay_form only where the shop names it in methods";
 
-const UNPAID: &str = "events.kinds does not have checkout.paid: the shop is not told who paid. Add it, unless the shop reads GET \
+const UNPAID: &str = "events.kinds does not have checkout.paid: the shop gets no event when a checkout is paid. Add it, unless the shop reads GET \
     /v1/events";
 
 /// The settings by which money would be taken unnoticed: the subject, and what to do.
@@ -75,12 +75,12 @@ pub(crate) fn wrong(settings: &ProgramSettings) -> Vec<(&'static str, String)> {
     advice.map(|advice| ("pay_form", format!("{}. {OFFERED_BY_NAME}", on_setting(&advice)))).collect()
 }
 
-/// The dialect is what a setting of that name names.
+/// The advice, with the dialect's key as a part of the setting `gateway.dialect`.
 fn on_setting(advice: &Advice) -> String {
     format!("gateway.{}", advice.text)
 }
 
-/// Each with what to do.
+/// The warnings, each with what to do.
 pub(crate) fn of(settings: &ProgramSettings) -> Vec<String> {
     let mut warnings = settings.warnings.clone();
     if settings.server.takes_cards {
@@ -102,7 +102,8 @@ pub(crate) fn of(settings: &ProgramSettings) -> Vec<String> {
         ));
     }
     if settings.metrics_listen.is_some_and(|metrics| !metrics.ip().to_canonical().is_loopback()) {
-        warnings.push("metrics_listen is open to other machines: whoever reaches it reads the metrics".to_owned());
+        warnings
+            .push("metrics_listen is open to other machines: anyone who reaches it can read the metrics".to_owned());
     }
     warnings
 }

@@ -1,4 +1,4 @@
-//! `probe`: plays every flow against the gateway's test environment. It needs no database, and touches none.
+//! `probe`: runs every flow against the gateway's test environment. It needs no database, and uses none.
 
 use std::{
     fmt::Display,
@@ -39,7 +39,8 @@ pub(crate) fn run(sources: &Sources, options: ProbeOptions) -> ExitCode {
 fn begin(sources: &Sources, mut options: ProbeOptions) -> Result<u8, Failure> {
     let creates = options.plan.status_query.is_none();
     if creates && !options.says_yes && !io::stdin().is_terminal() {
-        let sentence = "nobody is here to permit a payment: run it on a terminal, or permit all of them by --yes";
+        let sentence =
+            "there is no terminal to permit payments on: run it in a terminal, or permit all payments by --yes";
         return Err(Failure::new(sentence));
     }
     let settings = GatewaySettings::read(sources).map_err(|problems| Failure::settings(&problems))?;
@@ -55,15 +56,15 @@ fn begin(sources: &Sources, mut options: ProbeOptions) -> Result<u8, Failure> {
     runtime.block_on(play(settings, options))
 }
 
-/// The host of the gateway, which a person has named as that of a test environment.
+/// The host of the gateway, which a person has named as a test environment.
 fn test_environment(base_url: &str, named: Option<&str>) -> Result<String, Failure> {
     let url = Url::parse(base_url).map_err(Failure::new)?;
     let name = url.host_str().unwrap_or_default();
-    // The port is absent where it is the scheme's own.
+    // The port is absent if it is the scheme's default.
     let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
     let Some(named) = named else {
         return Err(Failure::new(format_args!(
-            "the probe creates and confirms payments, so it runs against a test environment alone: where {host} is one, say \
+            "the probe creates and confirms payments, so it runs only against a test environment: if {host} is one, say \
              --test-environment {host}"
         )));
     };
@@ -78,7 +79,7 @@ fn test_environment(base_url: &str, named: Option<&str>) -> Result<String, Failu
     Ok(host)
 }
 
-/// What a run has found must not take the place of what another run has found.
+/// The results of a run must not overwrite those of another run.
 fn are_new(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
     let mut seen: Vec<&PathBuf> = Vec::new();
     for path in files.iter().copied().flatten() {
@@ -106,7 +107,7 @@ async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Fa
     };
     let (is_clean, dialect, report) = findings;
     if !matches!(ended, ProbeEnd::Run(Err(_))) {
-        // One that cannot be written does not keep the other one from being written.
+        // If one file cannot be written, the other one still is.
         let files = [(&options.dialect_file, dialect), (&options.report_file, report)];
         let written = files.map(|(path, text)| path.as_ref().map_or(Ok(()), |path| write(path, &text)));
         written.into_iter().collect::<Result<(), _>>()?;
@@ -155,7 +156,7 @@ impl ProbeTalk for Terminal {
             self.line("");
             let ways = if self.says_yes { "yes, by --yes" } else { "y or N" };
             self.line(format_args!("{question} [{ways}]"));
-            // Where nobody reads what is created, nothing is.
+            // If the output cannot be written, nothing is created.
             if self.written.is_err() {
                 return false;
             }
@@ -172,7 +173,7 @@ impl ProbeTalk for Terminal {
     }
 }
 
-/// A line of the standard input, on a thread that Ctrl-C leaves behind; nothing at its end.
+/// A line of the standard input, on a thread that Ctrl-C leaves behind; `None` at its end.
 async fn read_line() -> Option<String> {
     let (answer, answered) = oneshot::channel();
     thread::spawn(move || {

@@ -64,13 +64,13 @@ fn dialect(flag: &str, value: &str) -> CommandResult<Dialect> {
     read_dialect(value).map_err(|problem| Failure::new(format_args!("{flag} {problem}")))
 }
 
-/// Verdicts of another run must not be lost.
+/// Creates a new file, so that verdicts of another run are never overwritten.
 fn create(path: &Path) -> CommandResult<BufWriter<File>> {
     let problem = |problem: io::Error| Failure::new(format_args!("{} cannot be written: {problem}", path.display()));
     File::create_new(path).map(BufWriter::new).map_err(problem)
 }
 
-/// Reads the server's database page by page, beside a server that works on it.
+/// Reads the server's database page by page, while a server may be using it.
 fn of_database(rejudge: Rejudge<'_>, sources: &Sources) -> CommandResult<RejudgeReport> {
     let place = database::place(sources)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;

@@ -1,4 +1,4 @@
-//! `serve`: everything that runs, from the first address to the last answer.
+//! `serve`: runs the server from startup to graceful shutdown.
 
 use std::{
     future::pending,
@@ -45,15 +45,15 @@ pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> CommandResult<Ex
     log::start(&settings.log, &traces);
     runtime.block_on(serve(&settings, options, &traces))?;
     traces.close();
-    // Running work is given up: it is polled after the next start.
+    // Running work is abandoned: its payments are polled after the next start.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Traces) -> CommandResult<()> {
-    // Signal handlers are set before anything begins, so that an early signal ends it in order, too.
+    // Signal handlers are set before anything starts, so that an early signal also ends it gracefully.
     let ordered = ordered(options.exit_with_stdin).map_err(Failure::new)?;
-    // An address that is taken ends it before the database is touched.
+    // An address that is in use ends it before the database is opened.
     let listener = Listener::bind(settings.listener.clone()).await.map_err(Failure::new)?;
     let metrics = bind_metrics(settings).await?;
     let storage = database::open(&settings.database).await?;
@@ -67,9 +67,9 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
         Some(answer(listener.counted_by(server.metrics().clone()), traces.over(pages(&server, settings)), &stopping)),
         metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &stopping)),
     ];
-    // Payments do not depend on a terminal, or a reader of its output, that is gone. The log has the address, too.
+    // The server keeps running if its terminal, or the reader of its output, is gone. The log has the addresses, too.
     if let Err(problem) = addresses.print(settings, options.announce_json, &mut io::stdout().lock()) {
-        tracing::warn!(target: "kassa_server", %problem, "the addresses could not be printed; the server goes on");
+        tracing::warn!(target: "kassa_server", %problem, "the addresses could not be printed; the server continues");
     }
     tell_of_warnings(settings, &*storage).await;
     tracing::info!(target: "kassa_server", url = addresses.url, "serving");
@@ -136,33 +136,33 @@ async fn tell_of_warnings(settings: &ProgramSettings, storage: &dyn Storage) {
     }
 }
 
-/// Nobody is accepted, who waits is answered, what is under way ends. Both go on at once: a long poll ends when the
-/// server says that it stops.
+/// Accepts no new connections, answers waiting callers, and finishes work in progress. Both run concurrently: a long poll ends
+/// when the server reports that it stops.
 async fn end(server: Server, storage: Arc<dyn Storage>, answering: Vec<JoinHandle<()>>) {
     let requests = async {
         for listener in answering {
-            // One that panicked answers nobody any more.
+            // A listener that panicked answers nobody any more.
             let _ = listener.await;
         }
     };
     let both = async { tokio::join!(server.stop(), requests) };
     if timeout(STOPPING, both).await.is_err() {
-        tracing::warn!(target: "kassa_server", "what was under way was given up: it is queried after the next \
-             start");
+        tracing::warn!(target: "kassa_server", "unfinished work was abandoned at the deadline: its payments are polled after \
+             the next start");
     }
-    // The last one who holds the storage waits for its threads.
+    // The last owner of the storage waits for its threads.
     let closed = tokio::task::spawn_blocking(move || drop((server, storage)));
     let _ = timeout(DISK, closed).await;
 }
 
-// What the program prints when it listens: for people, or as one line of JSON for the program that started it.
+// The output at startup: for people, or as one line of JSON for the program that started it.
 
-/// Where the server can be reached.
+/// The addresses at which the server can be reached.
 #[derive(Serialize)]
 pub(crate) struct Addresses {
-    /// The one for shops, apps and the gateway.
+    /// The URL for shops, apps and the gateway.
     pub(crate) url: String,
-    /// The one for metrics.
+    /// The URL for metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) metrics_url: Option<String>,
 }
@@ -238,7 +238,7 @@ pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> 
 /// The kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Somebody wants the program to stop.
+    /// An order to stop the program.
     Order,
     /// The terminal is gone. One closed terminal may send it several times, and a session that ends sends it after SIGTERM: it
     /// never ends the program at once.
@@ -250,7 +250,7 @@ enum Kind {
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Nothing where the program is to outlive its terminal.
+    /// `None` if the program is to outlive its terminal.
     hang_up: Option<tokio::signal::unix::Signal>,
 }
 
@@ -282,7 +282,7 @@ impl Signals {
 }
 
 /// Whether the program was started with SIGHUP ignored, as by `nohup`. A handler would undo that, so it is checked before one is
-/// set. Where the system does not tell: under `nohup` the output is never a terminal.
+/// set. If the system does not say, the output decides: under `nohup` it is never a terminal.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
     use std::{fs, io::IsTerminal};
@@ -313,8 +313,8 @@ impl Signals {
     }
 }
 
-/// Told once nothing more can be read from the standard input: by its end, or by an error. The thread is not waited for:
-/// a read cannot be broken off.
+/// Completes when nothing more can be read from standard input, after its end or an error. The thread is not
+/// joined: a read cannot be interrupted.
 fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
     let (sender, receiver) = oneshot::channel();
     let read = move || {

@@ -28,7 +28,7 @@ const START: Step = 15 * MINUTE;
 /// The method of all payments.
 const METHOD: Method = Method::Mbank;
 
-/// A question on its way.
+/// A query in flight.
 #[derive(Clone, Copy)]
 struct PollInFlight {
     id: u32,
@@ -57,7 +57,7 @@ pub(super) struct Fleet {
     claims: Ring<u32>,
     counted: Second,
     unnoticed: u32,
-    /// Of those, what ended before the gateway came back.
+    /// Of those, the ones that ended before the gateway came back.
     lost: u32,
 }
 
@@ -145,7 +145,7 @@ impl Fleet {
     fn hear(&mut self, step: Step) {
         let answers = self.answers.take(step);
         for poll in &answers {
-            // Who died hears nothing, also after it was started again: the lease ends.
+            // A server that died gets no responses, even after a restart: the lease ends.
             let began_before = poll.leased_until - LEASE < START;
             if self.is_dead(poll.worker, step) || (step >= START && began_before && self.dies(poll.worker)) {
                 continue;
@@ -180,7 +180,7 @@ impl Fleet {
             }
             return;
         }
-        // A hint that came meanwhile knows more.
+        // A hint during the query is newer.
         if self.payments.due[id as usize] != poll.leased_until {
             return;
         }

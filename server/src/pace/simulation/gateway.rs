@@ -12,7 +12,7 @@ pub(super) enum Phase {
     Steady,
     /// It takes less than is due, and needs a second.
     Slow,
-    /// For five minutes nothing comes back, then nobody is there.
+    /// For five minutes it does not respond, then it is not reachable.
     Away,
     /// It takes less than is due, for ten minutes.
     Back,
@@ -61,13 +61,13 @@ pub(super) struct Answer {
     pub(super) after: Step,
 }
 
-/// The deadline of a question.
+/// The deadline of a query.
 const DEADLINE: Step = 30 * SECOND;
-/// For so long nothing comes back before nobody is there.
+/// The time without responses before it is not reachable.
 const HANGS: Step = 5 * MINUTE;
 
 pub(super) struct Gateway {
-    /// Questions a step, when it is well.
+    /// Queries a step, when it is well.
     capacity: f64,
     step: Step,
     /// The capacity left in this step.
@@ -89,7 +89,7 @@ impl Gateway {
             Phase::Away => return Answer { is_trouble: true, after: 1 },
         };
         let capacity = self.capacity * share;
-        // It keeps waiting what comes at once, up to a second's worth.
+        // It queues bursts, up to a second's worth.
         let passed = f64::from(step - self.step);
         self.left = (self.left + passed * capacity).min(f64::from(SECOND) * capacity);
         self.step = step;
@@ -101,8 +101,8 @@ impl Gateway {
     }
 }
 
-// One class of questions by when they are due (calendar queue). An entry is stale where its payment is due at another time by now:
-// it is left where it is, and skipped when its time comes.
+// One class of queries by due time (calendar queue). An entry is stale if its payment is due at another time by now: it is left
+// where it is, and skipped when its time comes.
 
 pub(super) struct Queue {
     class: u8,
@@ -129,7 +129,7 @@ impl Queue {
         }
     }
 
-    /// The one that is due for the longest, where one is due; it stays.
+    /// The one that is due for the longest, if one is due; it stays.
     pub(super) fn first(&mut self, step: Step, payments: &Payments) -> Option<u32> {
         while let Some(id) = self.back.last() {
             if payments.class[*id as usize] == self.class && payments.due[*id as usize] <= step {
@@ -234,7 +234,7 @@ impl Payments {
         id
     }
 
-    /// While the gateway is away nobody can pay there: some have, just before, and others do as soon as it is back.
+    /// While the gateway is away, payers cannot pay: some did just before, and others do as soon as it is back.
     fn after_return(&mut self, begun: i32) -> Step {
         let is_older = i64::from(begun) < i64::from(Phase::Away.begin() / SECOND);
         if is_older && self.random.bool() {

@@ -2,7 +2,7 @@
 //! down, goes away for an hour and comes back. When a payment is queried again, in which class, and at which rate are the real
 //! functions; workers and leases are written after the server's, the database answers at once, and the gateway is a model.
 //!
-//! The tests play a thousandth of it. All of it takes five minutes and 3 GB, and draws the pictures of `docs/`: `make simulate`.
+//! The tests run a thousandth of it. All of it takes five minutes and 3 GB, and draws the pictures of `docs/`: `make simulate`.
 
 mod fleet;
 mod gateway;
@@ -26,7 +26,7 @@ pub(super) struct Size {
     /// Open payments, evenly begun over the last three days.
     pub(super) payments: u32,
     pub(super) servers: u32,
-    /// The limit of questions a second, of the whole fleet.
+    /// The limit of queries a second, of the whole fleet.
     pub(super) per_second: u32,
 }
 
@@ -62,7 +62,7 @@ fn check(figures: &Figures, size: Size) {
     let limit = f64::from(size.per_second);
     let worst = |seconds: &[Second], of: fn(&Second) -> f64| seconds.iter().map(of).fold(0.0, f64::max);
     let polls: fn(&Second) -> f64 = |second| f64::from(second.polls);
-    // A full bucket and what flows into it meanwhile; on average the limit.
+    // A full bucket, and its inflow during that time; on average the limit.
     assert!(worst(&figures.seconds, polls) <= 2.0 * limit);
     for minute in figures.seconds.chunks(60) {
         let mean = minute.iter().map(polls).sum::<f64>() / minute.len() as f64;
@@ -71,7 +71,7 @@ fn check(figures: &Figures, size: Size) {
     let steady = figures.of(Phase::Steady);
     assert!(worst(&steady[60..], |second| second.oldest_fresh) <= 1.0, "a payer waits for it");
     assert!(worst(&steady[60..], |second| second.oldest_old) <= 2.0);
-    // After a minute hardly anybody knocks at a door behind which nobody is.
+    // After a minute the unreachable gateway gets almost no queries.
     let away = figures.of(Phase::Away);
     assert!(worst(&away[60..], polls) <= 0.2 * limit, "{}", worst(&away[60..], polls));
     // When it is back, the poll rate grows, and polls are not refused for long.

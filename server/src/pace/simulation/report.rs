@@ -78,7 +78,7 @@ impl Figures {
     }
 }
 
-// What came out, drawn minute by minute, for `docs/`.
+// The results, drawn minute by minute, for `docs/`.
 
 const WIDTH: f32 = 960.0;
 const HEIGHT: f32 = 320.0;

@@ -1,4 +1,4 @@
-//! The mobile bank: create, confirm with the identifier in each of its places, follow.
+//! The mobile bank: create, confirm with the identifier in each possible place, poll.
 
 use kassa::{MbankPayment, PaymentRef, new_order_number};
 
@@ -16,9 +16,9 @@ use crate::probe::{
 enum Confirmed {
     /// None was accepted, or none was permitted.
     No,
-    /// It was refused, and the payment has ended all the same.
+    /// It was refused, and the payment has still ended.
     Ended,
-    /// This one was accepted, or its outcome is unknown: the status tells.
+    /// This one was accepted, or its outcome is unknown: the status decides.
     MayBe { place: Box<Place>, is_first: bool, raw: String, is_unknown: bool },
 }
 
@@ -70,15 +70,15 @@ impl Probe<'_> {
         self.statuses("mobile bank, afterwards", &payment, &known, Stage::MayBePaid).await;
     }
 
-    /// Takes over how the confirmation was sent, where it was accepted or the money is known to have moved by it.
+    /// Adopts the form of the confirmation, if it was accepted or is known to have moved the money.
     fn accept_confirmation(&mut self, at: usize, confirmed: Confirmed) {
         let Confirmed::MayBe { place, is_first, raw, is_unknown } = confirmed else { return };
         match self.made.get(at).map(|made| &made.state) {
             Some(MadeState::Charged) => self.accept_code("mbank_confirm", &raw, at),
             Some(MadeState::Rejected) if is_unknown => return,
             _ if is_unknown => {
-                let problem = "the outcome of the confirmation is unknown, and no status tells: it is not sent again. Look into the \
-                    gateway's dashboard";
+                let problem = "the outcome of the confirmation is unknown, and no status query shows it: it is not sent again. Look into \
+                    the gateway's dashboard";
                 return self.problem("mobile bank: confirm", "mbank_confirm", problem);
             }
             _ => {}
@@ -91,7 +91,7 @@ impl Probe<'_> {
         self.renew();
     }
 
-    /// Confirms the payment with the identifier in each of its places, one after the other, until one is not surely refused. A
+    /// Confirms the payment with the identifier in each of its places, one after the other, until one is not certainly refused. A
     /// confirmation whose outcome is unknown may have moved the money, so none follows it.
     async fn confirm(&mut self, at: usize, payment: &PaymentRef, numbers: &[Leaf], known: &Known) -> Confirmed {
         for (index, place) in self.places(payment, numbers).into_iter().enumerate() {
@@ -127,7 +127,8 @@ impl Probe<'_> {
         Confirmed::No
     }
 
-    /// As the dialect says first; then in a field of the identifier's own name, in the place of the order number, and nowhere.
+    /// The places to try: the dialect's first; then a field with the identifier's own name, the field
+    /// of the order number, and none.
     fn places(&self, payment: &PaymentRef, numbers: &[Leaf]) -> Vec<Place> {
         let proposed = self.proposal.confirm_field();
         // The number of the query is the surest candidate.

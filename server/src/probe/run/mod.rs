@@ -1,4 +1,4 @@
-//! A run of the probe: its steps in their order, what they made and found, and the conclusion.
+//! A run of the probe: its steps in order, their payments and findings, and the conclusion.
 
 mod mbank;
 mod pages;
@@ -28,10 +28,10 @@ use super::{
 /// The description of test payments, as payers and the gateway's dashboard see it.
 const DESCRIPTION: &str = "Kassa probe";
 
-/// Plays the flows of a plan against a test environment.
+/// Runs the flows of a plan against a test environment.
 ///
-/// The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used at once, so
-/// that one run gets as far as it can, and stands in the dialect that is written at the end.
+/// Responses are shown, and problems reported, by the given dialect. Changes learned from responses are used at once, so that one
+/// run gets as far as possible. The dialect at the end contains them.
 pub struct Probe<'t> {
     config: GatewayConfig,
     plan: ProbePlan,
@@ -44,17 +44,17 @@ pub struct Probe<'t> {
     made: Vec<Made>,
     /// Changes learned since the last finding.
     learned: Vec<String>,
-    /// The gateway answers about numbers that nobody has, so an answer proves no number.
+    /// Whether the gateway reports a status even for nonexistent numbers, so that a report proves no number.
     answers_about_anything: bool,
     /// The last status queries read an unpaid payment as charged, by a word of the given dialect.
     is_charged_early: bool,
     /// Words of the given dialect that were seen before money can have moved.
     distrusted: BTreeSet<String>,
-    /// Steps that were begun and not played to their end, with the reason.
+    /// Steps that were begun and not completed, with the reason.
     skipped: Vec<String>,
     /// Payments whose page nobody opened.
     unopened: Vec<String>,
-    /// Steps that the run came to the end of. One that was broken off is none of them.
+    /// Completed steps, without interrupted ones.
     played: Vec<ProbeStep>,
     /// Codes of refusals that are in no list of the given dialect, each with its endpoint.
     unlisted: BTreeSet<String>,
@@ -101,10 +101,10 @@ impl<'t> Probe<'t> {
         })
     }
 
-    /// Plays the steps in their order, asking before each that creates or confirms something.
+    /// Runs the steps in order, and asks before each one that creates or confirms something.
     ///
     /// # Errors
-    /// A sentence that says why nothing could be tried: the gateway is not there, or does not take the credentials.
+    /// A sentence that says why nothing could be tried: the gateway is not reachable, or refuses the credentials.
     pub async fn run(&mut self) -> Result<(), String> {
         self.reach().await?;
         if let Some(number) = self.plan.status_query.clone() {
@@ -124,7 +124,7 @@ impl<'t> Probe<'t> {
         Ok(())
     }
 
-    /// Says what happened to the money of each payment, and how much is to be looked at. Also where the run was broken off.
+    /// Reports what happened to the money of each payment, and the problems. Also after an interrupted run.
     pub fn conclude(&mut self) {
         let all = [String::new(), "== What happened to the money".to_owned()].into_iter().chain(self.money());
         for line in all.chain([String::new()]).chain(self.summary()).collect::<Vec<_>>() {
@@ -132,12 +132,12 @@ impl<'t> Probe<'t> {
         }
     }
 
-    /// True where no finding has a problem, and no step was skipped.
+    /// True if no finding has a problem, and no step was skipped.
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|finding| finding.problems.is_empty()) && self.skipped.is_empty()
     }
 
-    /// That everything was read, where that is true; otherwise what is not.
+    /// The summary: everything that was not read, or that everything was.
     fn summary(&self) -> Vec<String> {
         let problems = self.findings.iter().map(|finding| finding.problems.len()).sum::<usize>();
         let mut unread = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -183,7 +183,7 @@ impl<'t> Probe<'t> {
         self.proposed().file()
     }
 
-    /// The report in Markdown: no credentials, card numbers or phones stand in it.
+    /// The report in Markdown: it contains no credentials, card numbers or phones.
     pub fn report(&self) -> String {
         let advice: Vec<String> = self.proposed().dialect().advice().iter().map(ToString::to_string).collect();
         let dialect = self.scrubber.text(&self.dialect_file());
@@ -195,7 +195,7 @@ impl<'t> Probe<'t> {
         if lines.is_empty() { vec!["Nothing was created, so no money moved.".to_owned()] } else { lines }
     }
 
-    /// Whether the gateway is there, takes the credentials, and how it answers about what does not exist.
+    /// Checks that the gateway is reachable and accepts the credentials, and learns how it answers about nonexistent payments.
     async fn reach(&mut self) -> Result<(), String> {
         let number = new_order_number();
         let by_order = self.gateway.provider_status(&number, Provider::Cards).await;
@@ -203,7 +203,7 @@ impl<'t> Probe<'t> {
             Err(PaymentError::Unauthorized { .. }) => {
                 return Err("the gateway does not accept the credentials: nothing was created".to_owned());
             }
-            // A response of another form may be the gateway's all the same.
+            // A response of another form may still be the gateway's.
             Err(problem @ (PaymentError::Misconfigured { .. } | PaymentError::Unavailable { .. }))
                 if !problem.body().is_some_and(is_json_object) =>
             {
@@ -223,7 +223,7 @@ impl<'t> Probe<'t> {
         let request = format!("the status of a payment that does not exist, by its {kind}");
         let sent = Sent::of_status("a number that nobody has", endpoint, request, &answer).untaught();
         let mut finding = self.look(sent, &Known::default());
-        // How a gateway answers about nothing says nothing about its other responses.
+        // The answer about a nonexistent payment says nothing about other responses.
         finding.notes.append(&mut finding.problems);
         match &answer {
             Ok(report) => {
@@ -231,30 +231,30 @@ impl<'t> Probe<'t> {
                 let word = &report.status;
                 match word {
                     PaymentStatus::Other(_) => {
-                        finding.notes.push(format!("it says {word} of a payment that does not exist"))
+                        finding.notes.push(format!("it reports {word} for a payment that does not exist"))
                     }
                     _ => {
-                        finding.problems.push(format!("it says {word} of a payment that does not exist"));
+                        finding.problems.push(format!("it reports {word} for a payment that does not exist"));
                         self.distrust(endpoint, &mut finding);
                     }
                 }
             }
             Err(PaymentError::Refused { code: Some(code), .. }) => {
-                finding.notes.push(format!("it refuses the question with code {code}"));
+                finding.notes.push(format!("it refuses the query with code {code}"));
             }
-            Err(problem) => finding.notes.push(format!("how it refuses such a question is not read: {problem}")),
+            Err(problem) => finding.notes.push(format!("its refusal of such a query is not read: {problem}")),
         }
         self.keep(finding);
     }
 
-    /// Before it is sent: a run that is broken off names it, too.
+    /// Records a payment before it is sent, so that an interrupted run reports it, too.
     fn begin(&mut self, what: &str, payment: PaymentRef) -> usize {
         let state = MadeState::Pending("it was sent".to_owned());
         self.made.push(Made { what: what.to_owned(), payment, state, is_known: false });
         self.made.len() - 1
     }
 
-    /// Keeps the finding of a request that creates something; nothing where there is nothing to go on with.
+    /// Keeps the finding of a request that creates something; `None` if there is nothing to continue with.
     fn keep_made(
         &mut self,
         at: usize,
@@ -265,7 +265,7 @@ impl<'t> Probe<'t> {
         let (payment, state) = match answer {
             Ok(payment) => (Some(payment), MadeState::Pending("it was accepted".to_owned())),
             Err(PaymentError::OutcomeUnknown { payment, .. }) => {
-                (Some(*payment), MadeState::Pending("what came of it is not known".to_owned()))
+                (Some(*payment), MadeState::Pending("its outcome is unknown".to_owned()))
             }
             Err(problem @ PaymentError::Unexpected { .. }) => {
                 finding.problems.push(format!("its response is not understood: {problem}"));
@@ -307,7 +307,7 @@ impl<'t> Probe<'t> {
         self.skipped.push(what.to_owned());
     }
 
-    /// Shows a line in which nothing of the gateway's moves the cursor.
+    /// Shows a line, with control characters of the gateway escaped.
     fn say(&mut self, line: &str) {
         self.talk.say(&visible(line));
     }
@@ -316,7 +316,7 @@ impl<'t> Probe<'t> {
         self.talk.may(&visible(&self.scrubber.text(question))).await
     }
 
-    /// Waits until a person was on a page, and notes where nobody was.
+    /// Waits until a person has visited a page, and records if nobody did.
     async fn visit(&mut self, of: &str, task: &str) -> bool {
         let was_opened = self.talk.wait_for(&visible(task)).await;
         if !was_opened {

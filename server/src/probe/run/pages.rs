@@ -92,7 +92,7 @@ impl Probe<'_> {
         let task = format!("Open {page} in a browser, pay there or look at it, then press Enter.");
         let was_opened = self.visit("the pay-form", &task).await;
         let seen = if was_opened { "its page was opened" } else { "nobody opened its page" };
-        let why = format!("{seen}; its number comes by a callback alone, so look into the gateway's dashboard");
+        let why = format!("{seen}; its number comes only in a callback, so look into the gateway's dashboard");
         self.leave_pending(at, &why);
     }
 }

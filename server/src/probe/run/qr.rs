@@ -5,7 +5,7 @@ use kassa::{Elqr, PaymentRef, QrPayment};
 use super::{Probe, responses::Sent, status::Question};
 use crate::probe::proposal::{Known, field};
 
-/// Where an ELQR code may hold its transaction, the most probable place first.
+/// The places where an ELQR code may contain its transaction, the most probable first.
 const ELQR_PLACES: [&str; 2] = ["32.11", "34"];
 
 impl Probe<'_> {
@@ -52,7 +52,7 @@ impl Probe<'_> {
                     finding.problems.push(format!("its text is ELQR, and does not match the request: {problem}"))
                 }
             },
-            Some(Err(_)) => finding.notes.push("its text is no ELQR: its amount cannot be checked".to_owned()),
+            Some(Err(_)) => finding.notes.push("its text is not ELQR: its amount cannot be checked".to_owned()),
             None => {}
         }
         let payment = self.keep_made(at, finding, answer.map(|data| data.payment), false);
@@ -65,10 +65,9 @@ impl Probe<'_> {
         };
         self.update(at, &payment);
         let Some(transaction) = payment.transaction_id.clone() else {
-            let problem =
-                "no transaction is known, so nothing can ask for its status: name its place in qr_data.transaction_id";
+            let problem = "no transaction was found, so its status cannot be queried: set qr_data.transaction_id";
             self.problem("QR code: status", "qr_status", problem);
-            return self.leave_pending(at, "it has no number to ask with, and nobody has paid it");
+            return self.leave_pending(at, "it has no number to query by, and nobody has paid it");
         };
         let known = Known { order_number: Some(transaction.clone()), ..Known::default() };
         let answer = self.ask_by_transaction(&transaction, &known).await;
@@ -87,11 +86,11 @@ impl Probe<'_> {
         self.leave_pending(at, "nobody has paid it: the test environment has no payment by QR");
     }
 
-    /// Queries by each number that the transaction may have: only one that the gateway knows is taken.
+    /// Queries by each number that the transaction may have: only one that the gateway knows is adopted.
     async fn with_transaction(&mut self, payment: PaymentRef, raw: &str, code: Option<&Elqr>) -> PaymentRef {
         let mut candidates: Vec<(String, String)> =
             self.numbers_in("qr_data", raw, "").into_iter().map(|leaf| (leaf.pointer, leaf.text)).collect();
-        // Nothing is taken from a code whose amount the payer may change: nobody could say what was paid.
+        // Nothing is adopted from a code whose amount the payer may change: the paid amount would not be known.
         if let Some(code) = code.filter(|code| code.amount_editable != Some(true)) {
             let texts = [&code.transaction, &code.recipient, &code.merchant_id, &code.comment];
             for (tag, text) in ELQR_PLACES.iter().zip(texts) {
@@ -123,7 +122,7 @@ impl Probe<'_> {
         payment
     }
 
-    /// Asks, and notes the code that is about to be made.
+    /// Asks for permission, and records the code before it is created.
     async fn begin_qr(&mut self, what: &str) -> Option<(usize, QrPayment)> {
         let payment =
             QrPayment::new(self.plan.amount_som.saturating_mul(100)).with_callback_url(&self.plan.callback_url);

@@ -1,4 +1,4 @@
-//! Responses: shown beside what the given dialect reads in them, and learned from.
+//! Responses: shown with the values that the given dialect reads in them, and used for learning.
 
 use kassa::{Gateway, PaymentError, StatusReport};
 
@@ -8,21 +8,21 @@ use crate::probe::{
     proposal::{Known, Leaf, Proposal, field, leaves, reading, same_word},
 };
 
-/// The shortest text that may be a number of the gateway's.
+/// The shortest text that may be a number of the gateway.
 const SHORTEST_NUMBER: usize = 6;
 /// The most numbers of a response that are queried.
 const MOST_NUMBERS: usize = 6;
 
-/// A request, and what came of it.
+/// A request, and its result.
 pub(super) struct Sent<'a> {
     step: &'a str,
     endpoint: &'static str,
     request: String,
-    /// In words.
+    /// The result in words.
     answer: String,
     pub(super) raw: Option<String>,
     pub(super) came: Came,
-    /// The dialect may learn from the response: it came with an HTTP status of success, and is about something that exists.
+    /// Whether the dialect may learn from the response: it has a successful HTTP status, and is about something that exists.
     teaches: bool,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Sent<'a> {
 pub(super) enum Came {
     /// It is an answer.
     Accepted,
-    /// A sure no, or no response.
+    /// A certain refusal, or no response.
     No,
     /// It is not understood, or its outcome is unknown.
     NotUnderstood,
@@ -92,7 +92,7 @@ impl Came {
 }
 
 impl Probe<'_> {
-    /// Shows a response beside what the given dialect reads in it, and learns from it.
+    /// Shows a response with the values that the given dialect reads in it, and learns from it.
     pub(super) fn look(&mut self, sent: Sent<'_>, known: &Known) -> ProbeFinding {
         let mut finding = ProbeFinding {
             step: sent.step.to_owned(),
@@ -112,7 +112,7 @@ impl Probe<'_> {
         let of = |name: &str| read.fields.iter().find(|field| field.name == name).map(|field| field.value.clone());
         let is_query = sent.endpoint.ends_with("_status");
         if let Some(problem) = read.problem.clone().filter(|_| sent.came == Came::NotUnderstood) {
-            finding.problems.push(format!("it is no answer to the given dialect: {problem}"));
+            finding.problems.push(format!("it is not an answer in the given dialect: {problem}"));
         }
         if sent.came != Came::No {
             let missing = needed(sent.endpoint).iter().filter(|name| of(name).is_none());
@@ -142,7 +142,7 @@ impl Probe<'_> {
         finding
     }
 
-    /// True where something was learned.
+    /// Learns from a response. True if something was learned.
     pub(super) fn learn(&mut self, endpoint: &'static str, raw: &str, known: &Known) -> bool {
         let Some(read) = reading(self.proposal.dialect(), endpoint, raw) else { return false };
         let learned = self.proposal.learn(endpoint, raw, &read, known);
@@ -154,7 +154,7 @@ impl Probe<'_> {
         has_learned
     }
 
-    /// Lists the code of a response without a status as a success, where the response holds what was requested.
+    /// Lists the code of a response without a status as a success, if the response contains the requested data.
     pub(super) fn accept_made(&mut self, endpoint: &'static str, wanted: &str, raw: &str, at: usize) {
         if let Some(made) = self.made.get_mut(at) {
             made.is_known |= field(self.proposal.dialect(), endpoint, raw, wanted).is_some();
@@ -162,7 +162,7 @@ impl Probe<'_> {
         self.accept_code(endpoint, raw, at);
     }
 
-    /// Lists the code of a response as a success, where the gateway knows the payment, so that the request has succeeded.
+    /// Lists the code of a response as a success, if the gateway knows the payment, which proves that the request succeeded.
     pub(super) fn accept_code(&mut self, endpoint: &'static str, raw: &str, at: usize) {
         if !self.made.get(at).is_some_and(|made| made.is_known) {
             return;
@@ -176,7 +176,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Unread values of a response that look like a number of the gateway's.
+    /// Unread values of a response that look like a number of the gateway.
     pub(super) fn numbers_in(&self, endpoint: &str, raw: &str, order: &str) -> Vec<Leaf> {
         let read = reading(self.proposal.dialect(), endpoint, raw);
         let unread = read.map(|read| read.unread).unwrap_or_default();
@@ -189,8 +189,8 @@ impl Probe<'_> {
         leaves(raw).into_iter().filter(is_number).take(MOST_NUMBERS).collect()
     }
 
-    /// A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn, and
-    /// one of the given dialect is a mismatch. Neither is proposed, in no list. True for the latter.
+    /// Withdraws a status word that is seen before money can have moved: it does not mean charged. If a person named it, that is
+    /// withdrawn; if the given dialect has it, that is a problem. It is proposed in no list. True in the second case.
     pub(super) fn distrust(&mut self, endpoint: &str, finding: &mut ProbeFinding) -> bool {
         let raw = finding.raw.clone().unwrap_or_default();
         let means = reading(self.proposal.dialect(), endpoint, &raw).and_then(|read| read.status_means);
@@ -223,7 +223,7 @@ impl Probe<'_> {
         proposed
     }
 
-    /// Takes back what was learned from a response that turned out to be about nothing.
+    /// Reverts changes learned from a response that turned out to be about nothing.
     pub(super) fn forget(&mut self, before: Proposal) {
         self.learned.clear();
         self.proposal = before;

@@ -1,4 +1,4 @@
-//! Questions about a payment, by each of its numbers and in each form, and the verdict on it.
+//! Status queries about a payment, by each of its numbers and in each form, and the verdict on it.
 
 use kassa::{
     Gateway, PaymentError, PaymentRef, PaymentStatus, Provider, StatusQueryForm, StatusReport, Verdict,
@@ -21,7 +21,7 @@ pub(super) enum Stage {
     MayBePaid,
 }
 
-/// A way to query a payment.
+/// A form of status query.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Question<'a> {
     /// The merchant's order number, with its provider.
@@ -43,7 +43,7 @@ impl Question<'_> {
 }
 
 impl Probe<'_> {
-    /// Queries by each number that may be the gateway's own of a payment: only one that it answers about is taken.
+    /// Queries by each number that may be the gateway's own of a payment: only one that the gateway answers about is adopted.
     pub(super) async fn with_number(
         &mut self,
         endpoint: &'static str,
@@ -88,7 +88,7 @@ impl Probe<'_> {
         payment
     }
 
-    /// A question that may well be about nothing: what is wrong with its answer says nothing.
+    /// Tries a number that may not exist: problems of its response do not count.
     pub(super) fn try_number(
         &mut self,
         step: &str,
@@ -146,7 +146,7 @@ impl Probe<'_> {
         is_found
     }
 
-    /// One question; true where it was answered.
+    /// Sends one query; true if it was answered.
     fn status(
         &mut self,
         (step, stage): (&str, Stage),
@@ -223,7 +223,7 @@ impl Probe<'_> {
                 finding.answer = format!("mismatch in {}", fields.join(", "));
                 finding
                     .problems
-                    .push(format!("what the gateway reports contradicts what was requested: {}", fields.join(", ")));
+                    .push(format!("the gateway's report does not match the request: {}", fields.join(", ")));
             }
             Ok(Verdict::Unverifiable { why, .. }) => {
                 finding.answer = format!("unverifiable: {why}");
@@ -232,7 +232,7 @@ impl Probe<'_> {
             Ok(_) => finding.answer = "a verdict that this version does not know".to_owned(),
             Err(problem) => {
                 finding.answer = problem.to_string();
-                finding.problems.push("the gateway does not say what became of the payment".to_owned());
+                finding.problems.push("the gateway does not report the outcome of the payment".to_owned());
             }
         }
         if let Ok(verdict) = &verdict {
@@ -242,7 +242,7 @@ impl Probe<'_> {
     }
 
     fn note(&mut self, at: usize, verdict: &Verdict) {
-        // Where it answers about anything, a pending payment proves nothing.
+        // If the gateway answers about any number, a pending payment proves nothing.
         let is_known =
             verdict.is_charged() || (matches!(verdict, Verdict::Pending { .. }) && !self.answers_about_anything);
         if let Some(made) = self.made.get_mut(at) {
@@ -280,12 +280,11 @@ impl Probe<'_> {
         let request = format!("the transaction {number}");
         is_found |= self.keep_if_known(step, Question::Transaction, request, &answer, before).await;
         if !is_found {
-            self.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask");
+            self.problem(step, "payment_status", "no form of the status query finds this number");
         }
     }
 
-    /// Whether an answer to this question proves that its number exists: as responses are read now, a number that nobody has gets
-    /// none.
+    /// Whether an answer to this query proves that its number exists: with the current dialect, a nonexistent number gets none.
     pub(super) async fn proves_a_number(&mut self, question: Question<'_>) -> bool {
         let number = new_order_number();
         let answer = match question {
@@ -297,7 +296,7 @@ impl Probe<'_> {
         answer.is_err()
     }
 
-    /// True where the gateway knows the number. Only then is anything learned from its answer.
+    /// True if the gateway knows the number. Only then does the dialect learn from its answer.
     async fn keep_if_known(
         &mut self,
         step: &str,
@@ -349,7 +348,7 @@ impl Probe<'_> {
         self.gateway.qr_status(number).await
     }
 
-    /// A query whose response was not understood is repeated once if the response taught how to read it.
+    /// A query whose response was not understood is repeated once if the dialect learned to read it.
     fn may_ask_again(
         &mut self,
         endpoint: &'static str,

@@ -1,4 +1,4 @@
-//! The writes of a transaction beside the rows that it read: events, taken numbers, due polls.
+//! The writes of a transaction in addition to the rows that it read: events, taken numbers, due polls.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -18,13 +18,13 @@ use crate::{
 /// The changed fields of a payment's row, so that only they are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::storage) struct DirtyFields {
-    /// It is a new one.
+    /// Whether it is new.
     pub(in crate::storage) is_new: bool,
-    /// Its state, and what goes with it; with the state that stands in the database.
+    /// The state in the database, if the state or its dependent fields changed.
     pub(in crate::storage) state: Option<PaymentState>,
     /// Values from the gateway: its numbers, a page, a code.
     pub(in crate::storage) reference: bool,
-    /// Whatever else can change.
+    /// All other fields that can change.
     pub(in crate::storage) rest: bool,
 }
 
@@ -36,13 +36,13 @@ impl DirtyFields {
 }
 
 impl PaymentRow {
-    /// Its state is about to change, or what goes with it.
+    /// Marks its state, or its dependent fields, before a change.
     pub(super) fn mark_state_dirty(&mut self) {
         self.dirty.state.get_or_insert(self.payment.state);
     }
 }
 
-/// All that a transaction writes beside the aggregates.
+/// All writes of a transaction other than the aggregates.
 #[derive(Clone, Debug)]
 pub(in crate::storage) struct Changes {
     /// The moment of the transaction, by the database's clock.
@@ -56,7 +56,7 @@ pub(in crate::storage) struct Changes {
 }
 
 impl Changes {
-    /// None yet.
+    /// No changes yet.
     pub(in crate::storage) fn at(now: Millis, numbers: Numbers) -> Self {
         let (events, due, exchanges, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { now, numbers, events, due, exchanges, keys, pauses: Pauses::default() }
@@ -68,14 +68,14 @@ impl Changes {
         self.due.push(DueChange::Put { payment: payment.id.clone(), at, queue, since });
     }
 
-    /// Writes down what was said; where it was a request that is sent once, by whom.
+    /// Records an exchange; with its sender if it is a request that is sent once.
     pub(super) fn record_exchange(&mut self, payment: &PaymentId, exchange: &Exchange, sender: Option<&str>) {
         let (payment, exchange, sender) = (payment.clone(), exchange.clone(), sender.map(str::to_owned));
         self.exchanges.push(NewExchange { payment, exchange, sender });
     }
 
-    /// Remembers what an idempotency key was used for. One that only shows a payment again is remembered while the checkout has
-    /// fewer than [`MOST_KEYS`]: without it, the same is shown again.
+    /// Records the use of an idempotency key. A use that only shows a payment again is recorded while the checkout has fewer than
+    /// [`MOST_KEYS`]: without it, the same payment is shown again.
     pub(super) fn use_key(
         &mut self,
         aggregate: &CheckoutAggregate,
@@ -90,7 +90,7 @@ impl Changes {
     }
 }
 
-/// A number by which the gateway knows a payment. Numbers of different kinds are different ones, whatever their digits.
+/// A number by which the gateway knows a payment. Numbers of different kinds are different, even with the same digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::storage) struct Number {
     pub(in crate::storage) kind: NumberKind,
@@ -101,7 +101,7 @@ pub(in crate::storage) struct Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(in crate::storage) enum NumberKind {
-    /// An order, the merchant's or the gateway's own.
+    /// The merchant's order number, or the gateway's own number.
     Order,
     /// The transaction of a QR code.
     Transaction,
@@ -138,12 +138,12 @@ pub(in crate::storage) struct Numbers {
 }
 
 impl Numbers {
-    /// Those that are somebody's, of all that the transaction may take.
+    /// The owned numbers, of all that the transaction may take.
     pub(in crate::storage) fn owned_by(owners: impl IntoIterator<Item = (Number, PaymentId)>) -> Self {
         Self { owners: owners.into_iter().collect(), taken: Vec::new() }
     }
 
-    /// Takes a number for a payment, once and for all. False where it is another payment's.
+    /// Takes a number for a payment, permanently. False if another payment has it.
     pub(super) fn take(&mut self, number: &Number, payment: &PaymentId) -> bool {
         if let Some(owner) = self.owners.get(number) {
             return owner == payment;
@@ -153,13 +153,13 @@ impl Numbers {
         true
     }
 
-    /// Those that were taken now.
+    /// The numbers taken in this transaction.
     pub(in crate::storage) fn taken(&self) -> &[(Number, PaymentId)] {
         &self.taken
     }
 }
 
-/// An event, written with the change that it tells of (outbox).
+/// An event, written in the transaction of its change (outbox).
 #[derive(Clone, Debug)]
 pub(in crate::storage) struct NewEvent {
     pub(in crate::storage) id: String,
@@ -174,21 +174,21 @@ pub(in crate::storage) struct NewEvent {
 /// A change of a payment's poll schedule.
 #[derive(Clone, Debug)]
 pub(in crate::storage) enum DueChange {
-    /// Due at a time, never later than it was, but not sooner than [`LEAST_DISTANCE`](crate::pace::LEAST_DISTANCE)
-    /// after the last question.
+    /// Due at a time, never later than it was, but not sooner than
+    /// [`LEAST_DISTANCE`](crate::pace::LEAST_DISTANCE) after the last query.
     Put { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
-    /// Due at a time, unless it is due anyway.
+    /// Due at a time, unless it is already scheduled.
     PutUnlessThere { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
-    /// Queried again at a time, unless it was made due meanwhile: that hint may know more than the answer.
-    /// With another time from which its age counts, where it has just ended.
+    /// Queried again at a time, unless a hint made it due during the query: the hint may be newer than the response. With a new
+    /// start of its age, if it has just ended.
     AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
-    /// Queried no more, unless it was made due meanwhile.
+    /// No longer polled, unless a hint made it due during the query.
     AskNoMore { payment: PaymentId, leased_until: Millis },
-    /// Queried no more, whatever was hinted.
+    /// No longer polled, despite any hints.
     Forget { payment: PaymentId },
 }
 
-/// Of so many answers each payment keeps the first ones and the last ones.
+/// The most exchanges of a payment: of more, the first and the last ones are stored.
 pub(in crate::storage) const MOST_EXCHANGES: i64 = 50;
 pub(in crate::storage) const FIRST_EXCHANGES: i64 = 10;
 
@@ -218,16 +218,17 @@ pub(in crate::storage) enum KeyUse {
     ToShowAgain,
 }
 
-/// So many keys of a checkout are remembered that only show a payment again: a payer can make any number of them.
+/// The most stored keys of a checkout that only show a payment again: a payer can create any number of them.
 pub(in crate::storage) const MOST_KEYS: i64 = 100;
 
-// Pauses of sending: the gateway took no payment of one method, and sent `Retry-After`. Payments of that method wait, a minute at
-// most; other methods, and polls, do not. Then one payment tries whether the gateway takes them again (half-open circuit breaker).
+// Pauses of sending: the gateway refused a payment of one method, and sent `Retry-After`. Payments of that method
+// wait, a minute at most; other methods, and polls, do not. Then one payment tests whether the gateway accepts them
+// again (half-open circuit breaker).
 
-/// So long after one that tries another one does, where nothing was heard of the first one.
+/// The time after which another payment tests the gateway, if the first one got no response.
 const TRIES_EVERY: Millis = 5_000;
 
-/// Until when the payments of each method wait, and what this transaction changes of it.
+/// The time until which each method's payments wait, and this transaction's changes to it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::storage) struct Pauses {
     known: Vec<(Method, Millis)>,
@@ -235,39 +236,40 @@ pub(in crate::storage) struct Pauses {
 }
 
 impl Pauses {
-    /// Those that the database has.
+    /// The pauses in the database.
     pub(in crate::storage) fn known(known: Vec<(Method, Millis)>) -> Self {
         Self { known, changed: Vec::new() }
     }
 
-    /// The rest of a method's pause. If it is longer than any pause can be, the clock was set back: then one payment tries.
+    /// The rest of a method's pause. If it is longer than any pause can be, the clock was set back: then
+    /// one payment tests the gateway.
     pub(super) fn wait(&self, method: Method, now: Millis) -> Option<Millis> {
         let until = self.until(method)?;
         Some(until - now).filter(|wait| (1..=LONGEST_STOP).contains(wait))
     }
 
-    /// The longest of all methods.
+    /// The longest pause of all methods.
     pub(in crate::storage) fn longest_wait(&self, now: Millis) -> Millis {
         self.known.iter().filter_map(|(method, _)| self.wait(*method, now)).max().unwrap_or(0)
     }
 
-    /// A payment is sent. After a pause it is the one that tries.
+    /// A payment is sent. After a pause it is the one that tests the gateway.
     pub(super) fn sent(&mut self, method: Method, now: Millis) {
         if self.until(method).is_some() {
             self.changed.push((method, Some(now.saturating_add(TRIES_EVERY))));
         }
     }
 
-    /// The gateway took no payment of this method, and sent `Retry-After`. Logged once, when a pause begins.
+    /// The gateway refused a payment of this method, and sent `Retry-After`. Logged once, when a pause begins.
     pub(super) fn refused(&mut self, method: Method, wait: Duration, now: Millis) {
         let wait = millis(wait).min(LONGEST_STOP);
         if self.until(method).is_none() {
-            tracing::warn!(target: "kassa_server", %method, wait_ms = wait, "the gateway takes no payments, and asks to wait");
+            tracing::warn!(target: "kassa_server", %method, wait_ms = wait, "the gateway sent Retry-After: sending of this method pauses");
         }
         self.changed.push((method, Some(now.saturating_add(wait))));
     }
 
-    /// The gateway took one, or said no to it alone.
+    /// The gateway accepted a payment, or refused only that one.
     pub(super) fn answered(&mut self, method: Method) {
         if self.until(method).is_some() {
             tracing::info!(target: "kassa_server", %method, "the gateway takes payments again");

@@ -1,5 +1,5 @@
-//! Claims: the numbers that callbacks name for a pay-form. A pay-form has no number of the merchant's own, so they are all
-//! that it can be polled by. **Every claim is stored and polled, and has a state that a person can see.**
+//! Claims: the numbers that callbacks name for a pay-form. A pay-form has no number of the merchant, so only claims allow polling
+//! it. **Every claim is stored and polled, and has a state that a person can see.**
 
 use kassa::Provider;
 
@@ -21,16 +21,16 @@ use crate::{
     values::{ClaimState, Millis, PaymentState},
 };
 
-/// From how many claims on those that were rejected, or that the gateway does not know, give way: the oldest first.
+/// The number of claims from which rejected and unknown ones give way, the oldest first.
 const MANY_CLAIMS: usize = 32;
-/// A gateway that claims more numbers for one payment is answered with an error, and calls back again.
+/// The most claims of a payment. Beyond that, the gateway gets an error, and retries the callback.
 const MOST_CLAIMS: usize = 1_000;
 /// The most claims in one poll.
 const MOST_CLAIMS_AT_ONCE: usize = 8;
-/// Why a charge is in doubt whose number has paid for another payment.
+/// The reason for doubt if the number has already paid for another payment.
 const NUMBER_TAKEN: &str = "NumberTaken";
 
-/// A claim, as it is kept.
+/// A claim, as it is stored.
 #[derive(Clone, Debug)]
 pub(in crate::storage) struct ClaimRow {
     pub(in crate::storage) number: String,
@@ -38,11 +38,11 @@ pub(in crate::storage) struct ClaimRow {
     pub(in crate::storage) state: ClaimState,
     /// Why a charge is in doubt.
     pub(in crate::storage) reason: Option<String>,
-    /// When a callback named it last.
+    /// When a callback last named it.
     pub(in crate::storage) at: Millis,
-    /// When the gateway answered about it last.
+    /// When the gateway last answered about it.
     pub(in crate::storage) asked_at: Option<Millis>,
-    /// It was changed, and has to be saved.
+    /// Whether it was changed, and must be saved.
     pub(in crate::storage) is_dirty: bool,
 }
 
@@ -70,7 +70,7 @@ impl ClaimRow {
 }
 
 impl PaymentRow {
-    /// Whether the gateway knows a number that was claimed for it. A page that nobody paid on is nothing to look at.
+    /// Whether the gateway knows a number that was claimed for it. A page without payments needs no review.
     pub(super) fn has_open_claim(&self) -> bool {
         self.claims.iter().any(|claim| claim.state == ClaimState::Pending)
     }
@@ -80,7 +80,7 @@ impl PaymentRow {
         self.claims.iter().any(|claim| claim.needs_poll(self.payment.state))
     }
 
-    /// Whether there is one that the gateway has never answered about.
+    /// Whether there is a claim that the gateway has never answered about.
     pub(super) fn has_unanswered_claim(&self) -> bool {
         self.claims.iter().any(|claim| claim.needs_poll(self.payment.state) && claim.asked_at.is_none())
     }
@@ -97,8 +97,7 @@ impl PaymentRow {
         claims.into_iter().take(MOST_CLAIMS_AT_ONCE).map(ask).collect()
     }
 
-    /// Whether the gateway declined every number that was claimed for it: its payer's tries on the gateway's page took no money, as far
-    /// as is known.
+    /// Whether the gateway declined every number that was claimed for it: no known attempt on the gateway's page was charged.
     fn is_declined(&self) -> bool {
         let state = self.payment.state;
         state == PaymentState::Awaiting
@@ -106,8 +105,8 @@ impl PaymentRow {
             && self.claims.iter().all(|claim| claim.state == ClaimState::Rejected)
     }
 
-    /// Keeps why the newest try on the gateway's page was declined, until another one is claimed or open. It ends nothing: the page
-    /// can still be paid on. True where that changed.
+    /// Records why the newest attempt on the gateway's page was declined, until another one is claimed or pending. It ends
+    /// nothing: the page can still be paid. True if this changed it.
     fn record_decline(&mut self, why: Option<Failure>) -> bool {
         let was_declined = self.payment.is_declined_on_page();
         let failure = match why {
@@ -121,15 +120,15 @@ impl PaymentRow {
         is_changed
     }
 
-    /// A person found that the charges in doubt were made: if the gateway's report can be verified later, they are not counted
-    /// again.
+    /// Counts the charges in doubt as made, after a person's decision: if the gateway's report can be verified
+    /// later, they are not counted again.
     pub(super) fn count_claims_in_doubt(&mut self) {
         for claim in self.claims.iter_mut().filter(|claim| claim.state.is_in_doubt()) {
             (claim.state, claim.is_dirty) = (ClaimState::Charged, true);
         }
     }
 
-    /// A person has decided, or the charge that was in doubt is verified by now.
+    /// Sets whether a charge is in doubt: no longer after a person's decision, or when it is verified.
     pub(super) fn set_doubt(&mut self, is_in_doubt: bool) {
         self.dirty.rest |= self.payment.is_in_doubt != is_in_doubt;
         self.payment.is_in_doubt = is_in_doubt;
@@ -159,8 +158,8 @@ pub(in crate::storage) fn keep(changes: &Changes, row: &mut PaymentRow, new: &Cl
     true
 }
 
-/// Notes what the gateway says of a number that was claimed. Anybody can claim one, and a payer may try again after a
-/// rejection, so only a charge says anything of the payment itself. True where that changed it.
+/// Records the gateway's report on a claimed number. Anyone can claim one, and a payer may try again after a rejection, so only a
+/// charge affects the payment itself. True if this changed it.
 pub(super) fn record(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -174,7 +173,7 @@ pub(super) fn record(
     }
     let row = &mut aggregate.payments[at];
     let Some(place) = row.claims.iter().position(|claim| claim.number == number) else {
-        // It gave way during the query. A charge is stored all the same.
+        // It gave way during the query. A charge is still stored.
         if !report.is_charge() {
             return Ok(false);
         }
@@ -200,7 +199,7 @@ pub(super) fn record(
         Report::Pending(_) => (ClaimState::Pending, None),
         _ => (ClaimState::Unknown, None),
     };
-    // A charge that was reported once stays reported, whatever the gateway says afterwards.
+    // A reported charge stays, even if a later report differs.
     if before == ClaimState::Charged || before.is_in_doubt() && !state.is_in_doubt() {
         return Ok(false);
     }
@@ -209,7 +208,7 @@ pub(super) fn record(
     let is_newest = row.claims.iter().all(|claim| claim.at <= row.claims[place].at);
     let why = (is_newest && state == ClaimState::Rejected).then(|| Failure::rejected(&reported.exchange));
     let is_decline_changed = row.record_decline(why);
-    // One event, however the reason changes.
+    // Only one event, even if the reason changes.
     if before.is_in_doubt() || !state.is_in_doubt() {
         return Ok(is_decline_changed);
     }
@@ -235,7 +234,7 @@ fn charged(
         aggregate.payments[at].update_reference(changes, found);
         return Ok(true);
     }
-    // What a person found charged is the charge that is reported now.
+    // The payment that a person resolved as charged is the charge reported now.
     if is_first && aggregate.payments[at].is_resolved {
         return Ok(false);
     }

@@ -1,4 +1,4 @@
-//! Confirms payments by one-time password: begins a confirmation, and records what sending it brought.
+//! Confirms payments by one-time password: begins a confirmation, and records its outcome.
 
 use super::{
     Cause, CheckoutAggregate, apply,
@@ -48,7 +48,7 @@ pub(in crate::storage) fn begin_confirmation(
         return Err(ServerError::UnderWay { state }.into());
     }
     let before = aggregate.payments[at].payment.state;
-    // What its payer left is never confirmed any more.
+    // A replaced payment is never confirmed.
     if aggregate.payments[at].payment.is_replaced {
         return Err(ServerError::NotAwaited { state: before }.into());
     }
@@ -65,8 +65,8 @@ pub(in crate::storage) fn begin_confirmation(
     Ok(RecordedPayment::changed(&row.payment))
 }
 
-/// Records a confirmation. Only its sender may record it (fencing). If the password was or may have been sent, no second one is:
-/// the gateway's report ends it.
+/// Records a confirmation. Only its sender may record it (fencing). If the password was or may have been sent, no second one is
+/// sent: the gateway's report ends it.
 pub(in crate::storage) fn record_confirmation(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,

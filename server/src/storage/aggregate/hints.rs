@@ -1,4 +1,4 @@
-//! Hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
+//! Hints: callbacks, returns, and views by apps. A hint makes a payment due for polling, and proves nothing.
 
 use kassa::PaymentStatus;
 
@@ -14,14 +14,14 @@ use crate::{
     values::{Method, Millis, PaymentId, PaymentState},
 };
 
-/// Why the charge that a callback reports is in doubt where nothing else can be heard of it.
-const NO_NUMBER: &str = "a callback reports it, and the payment has no number to ask the gateway by";
-/// Why it is in doubt where a person has found the payment charged before.
-const CHARGED_BEFORE: &str = "a callback reports a charge of a payment that a person found charged, and that has no number to ask the \
-    gateway by: it may be the same charge, or one more";
-/// Why a person has to look at a payment that stays payable.
-const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the dialect knows, and the gateway told no transaction to \
-    ask it by: the code may have been paid";
+/// The reason for doubt if a callback is the only possible report of a charge.
+const NO_NUMBER: &str = "a callback reports it, and the payment has no number to query by";
+/// The reason for doubt if a person has already resolved the payment as charged.
+const CHARGED_BEFORE: &str = "a callback reports a charge of a payment that a person found charged, and that has no number to \
+    query by: it may be the same charge, or one more";
+/// The reason why a person must review a payment that stays payable.
+const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the dialect knows, and the gateway sent no transaction to \
+    query by: the code may have been paid";
 
 /// The content of a callback.
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ pub(in crate::storage) struct CallbackHint<'a> {
     pub(in crate::storage) is_whole: bool,
 }
 
-/// Somebody looks at a checkout: what is open of it is due. If its payer says that they have paid, that is kept of what can be paid
-/// without this server: a gateway's page, a code.
+/// Makes the open payments of a viewed checkout due. If its payer claims to have paid, that is recorded for a payment outside
+/// this server: on a gateway's page, or by a code.
 pub(in crate::storage) fn look(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -44,9 +44,9 @@ pub(in crate::storage) fn look(
     make_due(changes, aggregate.payments.iter_mut().filter(|row| is_open(row)))
 }
 
-/// A callback came about one of its payments, with the number that it claims for a pay-form, and with what of it could not be
-/// read. Also about what has ended: money may come after a rejection, and a second time after a charge. Of a payment without a
-/// number to query by, every callback is kept: it is all that is heard of it.
+/// Records a callback about one of its payments, with the number that it claims for a pay-form, and its unreadable part. Ended
+/// payments count, too: a charge may follow a rejection, or another charge. For a payment without a number to query by, every
+/// callback is stored, because there is no other report.
 pub(in crate::storage) fn call_back(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -75,9 +75,9 @@ pub(in crate::storage) fn call_back(
     Ok(make_due(changes, Some(row).filter(|_| needs_poll).into_iter()))
 }
 
-/// Applies a callback about a payment that cannot be polled. **Only a claimed charge needs a person's decision**; a rejection ends
-/// nothing, because the code stays payable. Any other status, or none, is reported to a person, and the payment stays as it is. A
-/// repeated callback does not come here; another status may be that of the charge, so it is reported again.
+/// Applies a callback about a payment that cannot be polled. **Only a claimed charge needs a person's decision**; a rejection
+/// ends nothing, because the code stays payable. Any other status, or none, is reported to a person, and the payment is
+/// unchanged. A repeated callback is filtered before; another status may be that of the charge, so it is reported again.
 fn handle_unpollable_callback(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -104,7 +104,7 @@ fn handle_unpollable_callback(
                 escalate_unknown_status(changes, aggregate, at)?;
             }
         }
-        // A person found that it was not paid. The word may say that it was.
+        // A person decided that it was not paid. The status word may say that it was.
         Some(_) if row.payment.state == PaymentState::Rejected => {
             doubt_unpollable(changes, aggregate, at)?;
         }
@@ -113,7 +113,7 @@ fn handle_unpollable_callback(
     Ok(HintOutcome::Due(0))
 }
 
-/// A callback about a code that cannot be queried said something that is not understood.
+/// Escalates an unknown status in a callback about a code that cannot be queried.
 pub(super) fn escalate_unknown_status(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -126,10 +126,10 @@ pub(super) fn escalate_unknown_status(
     record_event(changes, aggregate, EventKind::PaymentStuck, &details)
 }
 
-/// A callback may report a charge of a payment that cannot be polled: of a code for which the gateway gave no transaction, or of a
-/// payment that was not made. A code whose number was lost with the gateway's response was shown to nobody, unless the database was
-/// restored to an earlier moment. Either way only this callback reports the charge. For a payment that a person has resolved as
-/// charged, it may be one more charge, which is reported until a person has looked.
+/// Records doubt if a callback reports a charge of a payment that cannot be polled: of a code for which the gateway gave no
+/// transaction, or of a payment that was not made. A code whose number was lost with the gateway's response was shown to nobody,
+/// unless the database was restored to an earlier moment. Either way only this callback reports the charge. For a payment that a
+/// person has resolved as charged, it may be one more charge, which is reported until a person has reviewed it.
 pub(super) fn doubt_unpollable(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -153,7 +153,8 @@ pub(super) fn has_number(payment: &Payment) -> bool {
     payment.method == Method::PayForm || payment.reference.can_be_checked()
 }
 
-/// Who only looks has no news of what has ended; but a charge in doubt is nobody's last word: the gateway may have put it right.
+/// Whether a view makes it due. Ended payments are not polled for a view, but a charge in doubt is: the
+/// gateway may have corrected it.
 fn is_open(row: &PaymentRow) -> bool {
     let has_ended = row.payment.state.is_final() && !row.payment.state.is_in_doubt();
     has_number(&row.payment) && !has_ended

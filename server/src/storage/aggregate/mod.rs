@@ -1,10 +1,10 @@
-//! A checkout's aggregate (domain-driven design): what the database has of a checkout and its payments, read into memory, and what a
-//! transaction changes of it (unit of work). **What follows from what is decided here, once, for every database**: a storage
-//! reads an aggregate, lets these functions write in it, and saves what was written, all in one transaction.
+//! A checkout's aggregate (domain-driven design): a checkout and its payments, read from the database into memory, and a
+//! transaction's changes to them (unit of work). **All consequences of a change are decided here, once, for every database**: a
+//! storage reads an aggregate, lets these functions change it, and saves the changes, all in one transaction.
 //!
-//! A storage sees to it that nobody else writes in an aggregate that is open: SQLite has one writer, PostgreSQL locks the
-//! checkout's row. Should that ever fail, the database itself refuses the second of two writers: each change has an event,
-//! and no two events of a checkout have the same version (unique index).
+//! A storage ensures that nobody else changes an open aggregate: SQLite has one writer, PostgreSQL locks the checkout's row. If
+//! that ever fails, the database itself refuses the second of two writers: each change has an event, and no two events of a
+//! checkout have the same version (unique index).
 
 pub(super) mod changes;
 pub(super) mod claims;
@@ -31,12 +31,12 @@ use crate::{
     values::{CheckoutId, CheckoutState, Hidden, Millis, PaymentId, PaymentState, hex},
 };
 
-/// A checkout and those of its payments that were read.
+/// A checkout and its loaded payments.
 #[derive(Clone, Debug)]
 pub(super) struct CheckoutAggregate {
     pub(super) root: AggregateRoot,
     pub(super) payments: Vec<PaymentRow>,
-    /// A payment of it cannot be read: it is not among them, and may have taken money.
+    /// Whether a payment cannot be read: it is missing here, and may have taken money.
     pub(super) is_damaged: bool,
 }
 
@@ -49,10 +49,10 @@ pub(super) struct AggregateRoot {
     pub(super) currency: String,
     pub(super) state: CheckoutState,
     pub(super) version: i64,
-    /// The number of events about the checkout alone.
+    /// The number of events about the checkout itself.
     pub(super) events: i64,
     pub(super) expires_at: Millis,
-    /// When to look whether it expires.
+    /// When to check whether it expires.
     pub(super) expiry_due_at: Millis,
     pub(super) keys_kept_since: Option<Millis>,
     pub(super) paid_by: Option<PaymentId>,
@@ -64,33 +64,33 @@ pub(super) struct AggregateRoot {
 /// The changed fields of a checkout's row, so that only they are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DirtyRootFields {
-    /// It has a new event: its version grew.
+    /// Whether its version grew, with a new event.
     pub(super) version: bool,
-    /// Its state, and all that goes with it.
+    /// Whether its state or dependent fields changed.
     pub(super) state: bool,
-    /// When to look whether it expires.
+    /// When to check whether it expires.
     pub(super) expiry: bool,
 }
 
-/// A payment with what only the storage needs to know.
+/// A payment with the fields that only the storage needs.
 #[derive(Clone, Debug)]
 pub(super) struct PaymentRow {
     pub(super) payment: Payment,
     pub(super) sender: String,
-    /// When it is no longer sent (prepared), or its sender has no answer (sending).
+    /// When it is no longer sent (prepared), or its sender has no response (sending).
     pub(super) until: Millis,
     pub(super) unknown_since: Option<Millis>,
     pub(super) is_hinted: bool,
-    /// Reports in a row that contradict what was requested, or cannot be verified, and when the last one was counted.
+    /// The number of consecutive reports that do not match the request, or cannot be verified, and when the last one was counted.
     pub(super) mismatches: u32,
     pub(super) mismatch_at: Millis,
-    /// A person decided what became of it.
+    /// Whether a person decided its outcome.
     pub(super) is_resolved: bool,
     /// The number of events about it.
     pub(super) events: i64,
-    /// From when its age counts where it is due; read where an answer is recorded.
+    /// The start of its age if it is scheduled; loaded only for recording a result.
     pub(super) due_since: Option<Millis>,
-    /// The claims of a pay-form; read only where they matter.
+    /// The claims of a pay-form; loaded only if needed.
     pub(super) claims: Vec<ClaimRow>,
     /// The numbers of claims that gave way.
     pub(super) dropped_claims: Vec<String>,
@@ -98,24 +98,24 @@ pub(super) struct PaymentRow {
 }
 
 impl PaymentRow {
-    /// The phone that the row keeps. None where no code of its payer's can be sent any more: whatever ended that wipes it.
+    /// The stored phone. `None` if the payer's code can no longer be sent: then the phone is wiped.
     pub(super) fn payer_phone(&self) -> Option<&str> {
         self.payment.payer_phone.as_ref().filter(|_| self.payment.may_be_confirmed()).map(Hidden::expose)
     }
 }
 
 impl CheckoutAggregate {
-    /// Where a payment stands in it.
+    /// The index of a payment.
     pub(super) fn place(&self, id: &PaymentId) -> Option<usize> {
         self.payments.iter().position(|row| row.payment.id == *id)
     }
 
-    /// Nothing new is begun, and nothing ended, around what cannot be read.
+    /// Fails if a payment cannot be read: then nothing is begun or ended.
     pub(super) fn check(&self) -> Result<(), StorageError> {
         if self.is_damaged { Err(StorageError::Damaged { what: "payment" }) } else { Ok(()) }
     }
 
-    /// Open also by the clock: who expires it may not have come to it yet.
+    /// The state by the clock: the sweep may not have expired it yet.
     pub(super) fn state_by_now(&self, now: Millis) -> CheckoutState {
         let has_expired = self.root.state == CheckoutState::Open && self.root.expires_at <= now;
         if has_expired { CheckoutState::Expired } else { self.root.state }
@@ -126,9 +126,9 @@ impl CheckoutAggregate {
 const UNKNOWN_STATUS_OF_NOT_MADE: &str = "a callback about its QR code has no status that the dialect knows, and came before the payment ended: \
     the payment was not made as far as this server knows, and the code may have been paid";
 
-// Changes of states, each with its event. What follows from what is decided by the pure state machines.
+// Changes of states, each with its event. The pure state machines decide the consequences.
 
-/// Why something happened, and where a person decided, who.
+/// The cause of a change, with the person if a person decided.
 #[derive(Clone, Copy, Default)]
 struct Cause<'a> {
     reason: Option<&'a str>,
@@ -136,13 +136,13 @@ struct Cause<'a> {
 }
 
 impl<'a> Cause<'a> {
-    /// A reason that no person gave.
+    /// A cause without a person.
     fn of(reason: &'a str) -> Self {
         Self { reason: Some(reason), by: None }
     }
 }
 
-/// Something happened to a payment. True where that changed its state.
+/// Applies a trigger to a payment. True if its state changed.
 fn apply(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -153,7 +153,7 @@ fn apply(
     let row = &mut aggregate.payments[at];
     let Some(change) = machine::next(row.payment.state, row.payment.method, trigger) else { return Ok(false) };
     let was_under_way = row.payment.is_under_way();
-    // What is being sent is stuck only where a callback had a status that the dialect does not know.
+    // A payment that is being sent is stuck only if a callback had a status that the dialect does not know.
     let has_unknown_status = change.to == PaymentState::NotMade && row.payment.is_stuck;
     row.mark_state_dirty();
     row.payment.state = change.to;
@@ -188,16 +188,16 @@ fn apply(
     Ok(true)
 }
 
-/// Logs that a payment that nobody may poll any more has a status that the dialect does not know.
+/// Logs a status that the dialect does not know, of a payment that can no longer be polled.
 fn warn_of_unknown_status(payment: &Payment) {
     let (payment, state) = (&payment.id, payment.state);
     tracing::warn!(
         target: "kassa_server", %payment, %state, "a callback about a payment that has ended has a status that the dialect does not \
-        know, and the payment has no number to ask the gateway by"
+        know, and the payment has no number to query by"
     );
 }
 
-/// Something happened to a checkout. True where that changed it.
+/// Applies a trigger to a checkout. True if it changed.
 fn apply_to_checkout(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -223,8 +223,8 @@ fn apply_to_checkout(
 }
 
 impl AggregateRoot {
-    /// Something of it is no longer under way: whether it expires is looked at when it should, or now. Never before now, where
-    /// nobody may look any more.
+    /// Reschedules the check for expiry after a payment ended, at the time of expiry, or now. Never before now, because
+    /// sweeps may have passed that time.
     fn reconsider_expiry(&mut self, now: Millis) {
         let at = self.expires_at.max(now);
         if self.expiry_due_at > at {
@@ -241,8 +241,8 @@ impl PaymentRow {
         self.dirty.rest = true;
     }
 
-    /// Sets the reference for status queries. The gateway may know the payment by its own number as well: no other payment's claim
-    /// pays with that number. A number that another payment holds is not adopted: the gateway would report the other payment.
+    /// Sets the reference for status queries. The gateway may also know the payment by its own number: no other payment's claim
+    /// pays with that number. A number of another payment is not adopted: the gateway would report the other payment.
     fn update_reference(&mut self, changes: &mut Changes, to: &kassa::PaymentRef) {
         let mut to = to.clone();
         let number = to.gateway_number.as_deref().map(Number::order);
@@ -258,12 +258,12 @@ impl PaymentRow {
     }
 }
 
-// Events: every change of a state has exactly one event, which holds the states that stand in the aggregate by then.
+// Events: every change of a state has exactly one event, with the states of the aggregate after it.
 
-/// The details of an event, beside its kind.
+/// The details of an event, without its kind.
 #[derive(Default)]
 struct EventDetails<'a> {
-    /// The place of the payment in the aggregate, where it is about one.
+    /// The index of the payment in the aggregate, if the event is about one.
     payment: Option<usize>,
     after: Option<String>,
     reason: Option<&'a str>,
@@ -283,7 +283,7 @@ fn record_event(
     let row = details.payment.map(|at| &mut payments[at]);
     let counted = match row {
         Some(row) => {
-            // The count of its events is saved with its state, also where that stays.
+            // The number of its events is saved with its state, even if the state is unchanged.
             row.mark_state_dirty();
             (&mut row.events, Some(&row.payment))
         }
@@ -322,7 +322,7 @@ fn record_event(
     Ok(())
 }
 
-/// From random bits alone: a database that is restored from a backup must not give an identifier a second time.
+/// Only random bits: a database restored from a backup must not reuse an identifier.
 fn new_event_id() -> Result<String, StorageError> {
     let mut bytes = [0; 16];
     let filled = SystemRandom::new().fill(&mut bytes);

@@ -1,4 +1,4 @@
-//! Begins payments: what an idempotency key was used for, what holds a payment back, what the payer leaves for it.
+//! Begins payments: idempotency keys, blocking payments, and replaced payments.
 
 use super::{
     CheckoutAggregate, EventDetails, PaymentRow,
@@ -17,7 +17,7 @@ use crate::{
     values::{CheckoutState, Method, Millis, PaymentId, PaymentState, error::ServerError},
 };
 
-/// Far more than a payer needs; all payments of a checkout are read with it.
+/// The most payments of a checkout: far more than a payer needs. All of them are read with it.
 const MOST_PAYMENTS: usize = 50;
 /// The earlier use of an idempotency key.
 pub(in crate::storage) struct KnownKey {
@@ -69,8 +69,8 @@ pub(in crate::storage) fn begin(
         changes.use_key(aggregate, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
         return Ok(RecordedPayment::unchanged(same));
     }
-    // A pay-form holds back nothing, and neither does what its payer left, unless a charge of it is in doubt: then its payer has
-    // probably paid.
+    // A pay-form or a replaced payment does not block others, unless a charge of it is in doubt:
+    // then its payer has probably paid.
     let holds_back = |(at, row): &(usize, &PaymentRow)| {
         let Payment { state, method, is_replaced, .. } = row.payment;
         let is_left = is_replaced || left == Some(*at);
@@ -97,14 +97,14 @@ pub(in crate::storage) fn begin(
     if is_sent_at_once {
         changes.pauses.sent(begin.method, changes.now);
     }
-    // One that is certainly not sent takes nothing from its payer.
+    // A payment that is certainly not sent replaces nothing.
     if let Some(at) = left
         && (is_sent_at_once || begin.method.may_wait())
     {
         replace(changes, aggregate, at)?;
     }
     aggregate.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
-    // Nobody else's claim pays with a number of our own.
+    // No other payment's claim pays with our own number.
     if let Some(number) = &begin.reference.order_number {
         changes.numbers.take(&Number::order(number), &begin.id);
     }
@@ -122,20 +122,20 @@ pub(in crate::storage) fn begin(
 }
 
 impl CheckoutAggregate {
-    /// Another payment of which a charge is reported that cannot be believed: its payer has probably paid.
+    /// The state of another payment with a charge in doubt: its payer has probably paid.
     pub(super) fn in_doubt_beside(&self, at: usize) -> Option<PaymentState> {
         let others = self.payments.iter().enumerate().filter(|(other, _)| *other != at);
         others.map(|(_, row)| row.payment.state).find(|state| state.is_in_doubt())
     }
 
-    /// One that must be there.
+    /// A payment that must exist.
     fn payment(&self, id: &PaymentId) -> Result<&Payment, StorageError> {
         let found = self.place(id).map(|at| &self.payments[at].payment);
         found.ok_or(StorageError::Damaged { what: "payment's identifier" })
     }
 }
 
-/// Its payer went another way. **From here on it is not confirmed**, whoever requests it; the gateway's report ends it.
+/// Marks a payment as replaced. **From now on it is never confirmed**; the gateway's report ends it.
 fn replace(changes: &mut Changes, aggregate: &mut CheckoutAggregate, at: usize) -> Result<(), StorageError> {
     let row = &mut aggregate.payments[at];
     row.payment.is_replaced = true;
@@ -148,7 +148,7 @@ fn replace(changes: &mut Changes, aggregate: &mut CheckoutAggregate, at: usize) 
     )
 }
 
-/// A page or a code that the payer may open again, instead of a second one; none that is left.
+/// A payment whose page or code the payer can open again, instead of a second one; never a replaced one.
 fn reusable_payment(others: &[PaymentRow], method: Method, left: Option<usize>) -> Option<Payment> {
     let is_live = |(at, row): &(usize, &PaymentRow)| {
         let Payment { state, is_replaced, .. } = row.payment;

@@ -24,12 +24,12 @@ use crate::{
     values::{Method, Millis, PaymentState},
 };
 
-/// One odd report is none: so many mismatches in a row are one.
+/// The number of consecutive mismatches that count: a single odd report does not.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
-/// The least time between two of them.
+/// The least time between two counted mismatches.
 const APART_MS: Millis = 5_000;
 
-/// One that was not sent in time, or whose sender has no answer. True where that changed it.
+/// Gives up a payment that was not sent in time, or whose sender has no response. True if this changed it.
 pub(in crate::storage) fn give_up_sending(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -59,7 +59,7 @@ pub(in crate::storage) fn what_to_ask(row: PaymentRow) -> Vec<StatusQuery> {
     if can_be_asked { vec![StatusQuery { claim: None, reference: row.payment.reference }] } else { Vec::new() }
 }
 
-/// The numbers that the gateway's answers may take.
+/// The numbers that the gateway's responses may take.
 pub(in crate::storage) fn numbers_of_answered(answered: &PollResult) -> Vec<Number> {
     let mut numbers = Vec::new();
     for reported in &answered.reports {
@@ -71,8 +71,8 @@ pub(in crate::storage) fn numbers_of_answered(answered: &PollResult) -> Vec<Numb
     numbers
 }
 
-/// The feedback of one batch of results about the gateway, by method. A few failures among many good responses slow down nobody
-/// else, whatever their `Retry-After` says.
+/// The feedback of one batch of results about the gateway, by method. A few failures among many good responses do not slow
+/// polling down, even with a `Retry-After`.
 pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, GatewayFeedback)> {
     let of = |method: Method| {
         let reports = || answers.iter().filter(|one| one.method == method).flat_map(|answered| &answered.reports);
@@ -90,7 +90,7 @@ pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, Gatew
     Method::ALL.map(of).into_iter().filter(|(_, heard)| *heard != GatewayFeedback::default()).collect()
 }
 
-/// The requests that each method's polls take, minus the granted ones.
+/// The granted requests of each method, minus those that its polls take.
 pub(in crate::storage) fn unused(granted: &[u32; QUEUES], polls: &[DuePoll]) -> [i64; METHODS] {
     let mut unused = [0; METHODS];
     for queue in Queue::all() {
@@ -104,7 +104,7 @@ pub(in crate::storage) fn unused(granted: &[u32; QUEUES], polls: &[DuePoll]) -> 
     unused
 }
 
-/// Notes what the gateway answered about a payment. True where that changed it.
+/// Records the gateway's answers about a payment. True if they changed it.
 pub(in crate::storage) fn record(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -125,7 +125,7 @@ pub(in crate::storage) fn record(
     Ok(is_changed)
 }
 
-/// Applies a report about a payment by a number of the merchant's own.
+/// Applies a report on a payment by the merchant's own number.
 fn take_report(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -174,7 +174,7 @@ fn take_report(
     }
 }
 
-/// Counts mismatches in a row. Those that come at once, as when somebody presses a button three times, count as one.
+/// Counts mismatches in a row. Those at almost the same time, for example after three presses of a button, count as one.
 fn count_mismatches(row: &mut PaymentRow, report: &Report, now: Millis) -> u32 {
     let mismatches = match report {
         Report::Mismatch { .. } | Report::Unverifiable { .. } if row.mismatches == 0 => 1,
@@ -199,7 +199,7 @@ fn take_all_numbers(changes: &mut Changes, found: &PaymentRef, row: &PaymentRow)
     order.into_iter().chain(transaction).all(|number| changes.numbers.take(&number, &row.payment.id))
 }
 
-/// After three days a person should look. Told once.
+/// Flags a payment for a person after three days, once.
 fn flag_stuck(changes: &mut Changes, aggregate: &mut CheckoutAggregate, at: usize) -> Result<bool, StorageError> {
     let row = &mut aggregate.payments[at];
     let payment = &row.payment;
@@ -241,7 +241,7 @@ fn schedule(changes: &mut Changes, row: &PaymentRow, had_ended: bool, answered: 
 /// The time until the next poll of a payment.
 enum Interval {
     After(Millis),
-    /// Unless somebody hints at something new.
+    /// No more polls, unless there is a hint.
     NoMore,
     Never,
 }
@@ -253,7 +253,7 @@ fn interval(row: &PaymentRow, answered: &PollResult, age: Millis) -> Interval {
         let is_forgotten = age >= FORGOTTEN_AFTER && !row.has_open_claim() && !row.payment.is_in_doubt;
         return match () {
             () if state == PaymentState::Charged && !row.has_claim_to_poll() => Interval::Never,
-            // More is claimed than one poll queries.
+            // There are more claims than one poll queries.
             () if row.has_unanswered_claim() && !could_not_ask => Interval::After(0),
             () if is_forgotten => Interval::NoMore,
             () => Interval::After(interval_at(age)),

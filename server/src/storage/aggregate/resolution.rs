@@ -22,7 +22,7 @@ use crate::{
     values::{CheckoutState, ClaimState, Method, Millis, PaymentState, Resolution, error::ServerError},
 };
 
-/// The numbers that such a decision may take: those that were claimed for this pay-form and may have paid for it.
+/// The numbers that a decision may take: those claimed for this pay-form that may have paid for it.
 pub(in crate::storage) fn numbers_to_resolve(row: &PaymentRow) -> Vec<Number> {
     let may_have_paid = |claim: &&ClaimRow| !matches!(claim.state, ClaimState::Rejected | ClaimState::OtherPayment);
     row.claims.iter().filter(may_have_paid).map(|claim| Number::order(&claim.number)).collect()
@@ -42,7 +42,7 @@ pub(in crate::storage) fn resolve(
         return Ok(Decision::Unchanged(row.payment.clone().into()));
     }
     let can_be_decided = is_for_a_person(before) || is_in_doubt;
-    // Whether something happened to the checkout since the person looked at it.
+    // Whether the checkout changed since the person saw it.
     if can_be_decided && resolve.seen.is_some_and(|seen| seen != aggregate.root.version) {
         return Ok(Decision::Outdated(row.payment.clone().into()));
     }
@@ -67,8 +67,8 @@ pub(in crate::storage) fn resolve(
     Ok(Decision::Recorded(row.payment.clone().into()))
 }
 
-/// One more charge was reported of a charged payment, and cannot be believed. The payment stays charged; if the other charge
-/// was made as well, it is money too much.
+/// Decides about an untrusted report of a further charge of a charged payment. The payment stays charged; if the other charge was
+/// made as well, it is a surplus.
 fn review(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -91,7 +91,7 @@ fn review(
     Ok(Decision::Recorded(aggregate.payments[at].payment.clone().into()))
 }
 
-/// Takes the numbers that were claimed for this payment alone, so that they pay for nothing else.
+/// Takes the numbers that were claimed only for this payment, so that they pay for nothing else.
 fn take_claimed_numbers(changes: &mut Changes, row: &PaymentRow) {
     for number in numbers_to_resolve(row) {
         changes.numbers.take(&number, &row.payment.id);
@@ -119,15 +119,15 @@ fn keep_polling(changes: &mut Changes, row: &PaymentRow) {
     });
 }
 
-// The end of a checkout that is not paid, and refunds of one that was paid too often.
+// The end of an unpaid checkout, and refunds of an overpaid one.
 
-/// The least delay of expiry while something of the checkout is under way.
+/// The least delay of expiry while a payment of the checkout is in progress.
 const SHORTEST_WAIT: Millis = 60_000;
-/// Why a payment needs a person after its checkout ended.
+/// The reason why a payment needs a person after its checkout ended.
 const NO_TRANSACTION: &str =
-    "its QR code was shown and may have been paid, and the gateway told no transaction to ask it by";
+    "its QR code was shown and may have been paid, and its response had no transaction to query by";
 
-/// Cancels a checkout; one that is cancelled stays as it is. Rejected while a request is in flight, or its outcome is unknown.
+/// Cancels a checkout; a cancelled one is unchanged. Rejected while a request is in flight, or its outcome is unknown.
 pub(in crate::storage) fn cancel(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -147,8 +147,8 @@ pub(in crate::storage) fn cancel(
     Ok(())
 }
 
-/// A checkout ends without being paid, as far as the server knows. A code that was shown and cannot be polled may have been paid all
-/// the same: the shop gets one event, and a person decides.
+/// Escalates codes when a checkout ends unpaid, as far as the server knows. A code that was shown and cannot be polled may still
+/// have been paid: the shop gets one event, and a person decides.
 fn escalate_unpollable_codes(changes: &mut Changes, aggregate: &mut CheckoutAggregate) -> Result<(), StorageError> {
     for at in 0..aggregate.payments.len() {
         let row = &mut aggregate.payments[at];
@@ -163,9 +163,9 @@ fn escalate_unpollable_codes(changes: &mut Changes, aggregate: &mut CheckoutAggr
     Ok(())
 }
 
-/// The time of a checkout has passed. It waits while something of it is under way: its shop must not hear "expired" of what
-/// may have been paid. It is looked at again as soon as that ends, and by and by, so that many that wait hold up no others.
-/// True where it has expired.
+/// Expires a checkout whose time has passed. It waits while a payment is in progress: the shop must not get "expired" for a
+/// checkout that may have been paid. It is checked again when the payment ends, and at growing intervals, so that many waiting
+/// ones delay no others. True if it has expired.
 pub(in crate::storage) fn expire(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -184,8 +184,8 @@ pub(in crate::storage) fn expire(
     apply_to_checkout(changes, aggregate, CheckoutTrigger::TimePassed, None, None)
 }
 
-/// Records that one payment too many was given back, with an event that says why and by whom. After the last one the checkout needs
-/// no person any more.
+/// Records the refund of one surplus payment, with an event that has the reason and the person. After the last one the
+/// checkout needs no person any more.
 pub(in crate::storage) fn record_refund(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,

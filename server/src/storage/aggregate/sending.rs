@@ -1,4 +1,4 @@
-//! Sends payments: takes one that waited, records what sending brought, and schedules the first poll.
+//! Sends payments: takes a waiting one, records its outcome, and schedules the first poll.
 
 use kassa::PaymentRef;
 
@@ -23,7 +23,7 @@ const FIRST_POLL_MS: Millis = 10_000;
 /// The failures of payments that never reached the gateway, or for which it had no time.
 pub(super) const NEVER_LOOKED_AT: [&str; 2] = ["Unavailable", "Interrupted"];
 
-/// The numbers that the gateway's answer may take.
+/// The numbers that the gateway's response may take.
 pub(in crate::storage) fn numbers_of_sent(sent: &SendOutcome) -> Vec<Number> {
     match &sent.result {
         SendResult::Accepted { reference, page_url, qr_text, .. } => {
@@ -35,7 +35,7 @@ pub(in crate::storage) fn numbers_of_sent(sent: &SendOutcome) -> Vec<Number> {
     }
 }
 
-/// The page or code that no second payer may be shown: a code only if no transaction distinguishes it.
+/// The page or code that must not be shown to a second payer: a code only if no transaction distinguishes it.
 fn shown_once<'a>(
     reference: &PaymentRef,
     page_url: &'a Option<String>,
@@ -63,7 +63,7 @@ pub(in crate::storage) fn take_prepared(
         return Ok(SendTurn::Gone);
     }
     if is_its_sender && aggregate.state_by_now(changes.now) != CheckoutState::Open {
-        // It was paid meanwhile, on a page that was open.
+        // The checkout was paid in the meantime, on an open page.
         apply(changes, aggregate, at, Trigger::PreparedTooLong, Cause::of("NotOpen"))?;
         return Ok(SendTurn::Gone);
     }
@@ -75,7 +75,7 @@ pub(in crate::storage) fn take_prepared(
     Ok(SendTurn::Send)
 }
 
-/// Records what sending brought. Only its sender may record it (fencing).
+/// Records the outcome of sending. Only its sender may record it (fencing).
 pub(in crate::storage) fn record_send_outcome(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -96,7 +96,7 @@ pub(in crate::storage) fn record_send_outcome(
             let has_own_transaction = transaction.is_none_or(|number| is_own(&mut changes.numbers, number));
             let shown = shown_once(reference, page_url, qr_text);
             let has_own_page = shown.is_none_or(|shown| is_own(&mut changes.numbers, Number::page(shown)));
-            // The gateway gave one transaction, page or code twice: no second payer is shown it.
+            // The gateway returned the same transaction, page or code twice: no second payer is shown it.
             match (has_own_transaction, has_own_page) {
                 (false, _) => not_made(changes, aggregate, at, &Failure::of_kind("TransactionTwice"))?,
                 (true, false) if !aggregate.payments[at].payment.method.moves_money() => {
@@ -122,7 +122,7 @@ pub(in crate::storage) fn record_send_outcome(
     Ok(RecordedPayment { payment: aggregate.payments[at].payment.clone(), is_changed })
 }
 
-/// A gateway that asks to wait pauses its method; any other response ends the pause. No response leaves it as it is.
+/// A `Retry-After` pauses the method; any other response ends the pause. Without a response it is unchanged.
 fn update_pause(changes: &mut Changes, method: Method, result: &SendResult) {
     match result {
         SendResult::NothingHappened { retry_after: Some(wait), .. } => {
@@ -142,7 +142,7 @@ fn accepted(
     (page_url, qr_text): (&Option<String>, &Option<String>),
     terms: &WalletTerms,
 ) -> Result<bool, StorageError> {
-    // Before: whether its payer has something to do says whether its checkout may end; and the event tells the terms.
+    // Set first: whether the payer must act decides whether the checkout may end, and the event contains the terms.
     let now = changes.now;
     let before = aggregate.payments[at].payment.clone();
     let payment = &mut aggregate.payments[at].payment;
@@ -173,7 +173,7 @@ pub(super) fn not_made(
     Ok(trigger)
 }
 
-/// Schedules the first poll of a payment that is no longer being sent; after a hint meanwhile, at once.
+/// Schedules the first poll of a payment that is no longer being sent; at once after a hint in the meantime.
 pub(super) fn schedule_first_poll(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -186,7 +186,7 @@ pub(super) fn schedule_first_poll(
         doubt_unpollable(changes, aggregate, at)?;
         return Ok(());
     }
-    // A callback with a word that the dialect does not know came while the code was made.
+    // A callback with a status that the dialect does not know arrived while the code was being created.
     if payment.method == Method::Qr && payment.state == PaymentState::Awaiting && payment.is_stuck {
         if !has_number(payment) {
             return escalate_unknown_status(changes, aggregate, at);
@@ -200,13 +200,13 @@ pub(super) fn schedule_first_poll(
     let (at, class) = match payment.state {
         _ if row.is_hinted => (now, Class::Hinted),
         PaymentState::Unknown => (now, Class::Fresh),
-        // Its payer has nothing to do: the gateway knows the end by now.
+        // Its payer has nothing to do: the gateway already knows the outcome.
         PaymentState::Awaiting if payment.method == Method::Card && payment.page_url.is_none() => (now, Class::Fresh),
         PaymentState::Awaiting if payment.reference.can_be_checked() => {
             (now.saturating_add(FIRST_POLL_MS), Class::Fresh)
         }
-        // The gateway refused it, and may have acted all the same. Or it waited too long to be sent, as this database knows: put
-        // back to an earlier moment, it has forgotten what was sent since.
+        // The gateway refused it, and may still have acted. Or, by this database, it waited too long to be sent: a database
+        // restored to an earlier state has lost later sends.
         PaymentState::NotMade if payment.method.moves_money() && may_have_been_sent(payment) => {
             (now.saturating_add(FIRST_POLL_MS), Class::Fresh)
         }

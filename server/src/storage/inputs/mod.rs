@@ -22,42 +22,42 @@ use crate::{
 
 pub use crate::pace::queues::Slots;
 
-/// A checkout to open, whose rules were checked.
+/// A validated checkout to open.
 #[derive(Clone, Debug)]
 pub struct OpenCheckout {
     /// Its identifier, if it is new.
     pub id: CheckoutId,
     /// The requested checkout.
     pub wanted: NewCheckout,
-    /// The ways to pay that are offered.
+    /// The offered payment methods.
     pub methods: Vec<Method>,
-    /// Where the gateway's callbacks come to, if it is new.
+    /// The secret of its callback address, if it is new.
     pub callback_secret: Hidden,
-    /// Where its hosted page is, if it is new.
+    /// The secret of its hosted page, if it is new.
     pub page_secret: Hidden,
 }
 
 impl OpenCheckout {
-    /// Its reference was used for another checkout.
+    /// The error that its reference was used for another checkout.
     pub(super) fn reference_used(&self, known: &CheckoutView) -> ServerError {
         ServerError::ReferenceUsed { differs: self.wanted.differs_from(&known.checkout) }
     }
 }
 
-/// By what a checkout is looked up.
+/// The key of a checkout's lookup.
 #[derive(Clone, Debug)]
 pub enum CheckoutLookup {
     /// By its identifier.
     Id(CheckoutId),
     /// By the shop's own reference.
     Reference(String),
-    /// By a client token that is still good.
+    /// By a valid client token.
     Token(TokenHash),
     /// By the end of its hosted page's address.
     Page(Hidden),
 }
 
-/// A client token to keep.
+/// A client token to store.
 #[derive(Clone, Debug)]
 pub struct NewToken {
     /// The checkout that it opens.
@@ -68,7 +68,7 @@ pub struct NewToken {
     pub lifetime_ms: Millis,
 }
 
-/// An API key to keep.
+/// An API key to store.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
     /// Its identifier.
@@ -86,41 +86,41 @@ pub struct NewApiKey {
 /// A person's decision on a payment with an unknown outcome.
 #[derive(Clone, Debug)]
 pub struct Resolve {
-    /// Which.
+    /// The payment.
     pub payment: PaymentId,
     /// The outcome.
     pub resolution: Resolution,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Who, and through which key.
+    /// The person, and the key.
     pub by: DecidedBy,
-    /// The checkout's version that the person looked at, where it is known (optimistic locking).
+    /// The checkout's version that the person saw, if it is known (optimistic locking).
     pub seen: Option<i64>,
 }
 
-/// Somebody says that there is something new.
+/// A hint that there may be news.
 #[derive(Clone, Debug)]
 pub enum Hint {
-    /// A callback came to the address of one of a checkout's payments.
+    /// A callback to the address of a payment.
     Callback {
         /// The address' secret.
         secret: String,
-        /// Which payment.
+        /// The payment.
         payment: PaymentId,
         /// The number that it claims, for a pay-form.
         claim: Option<Claim>,
         /// The status that it claims, by the words of the gateway's dialect.
         status: Option<PaymentStatus>,
-        /// The hash of what makes it the same callback as another one.
+        /// The hash that identifies repeated callbacks.
         same: Option<[u8; 32]>,
         /// The callback as an exchange, for staff.
         exchange: Option<Box<Exchange>>,
-        /// It was read in full, and is kept only where the payment has no number to query the gateway by.
+        /// Whether it was read in full: then it is stored only if the payment has no number to query by.
         is_whole: bool,
     },
-    /// A payer came back, an app looks, a person requests a check.
+    /// A payer returned, an app viewed it, or a person requested a check.
     Checkout {
-        /// Of which checkout.
+        /// The checkout.
         id: CheckoutId,
         /// The payment that its payer says they have paid.
         claimed: Option<PaymentId>,
@@ -136,10 +136,10 @@ pub struct Claim {
     pub provider: Option<Provider>,
 }
 
-/// A sweep: gives up sending that took too long, expires checkouts, deletes what is no longer stored.
+/// A sweep: gives up sending that took too long, expires checkouts, deletes expired data.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
-    /// So much of each kind at most.
+    /// The limit of each kind.
     pub most: u32,
     /// The retention time after the end of a checkout.
     pub keep_for_ms: Millis,
@@ -148,9 +148,9 @@ pub struct Sweep {
 /// A claim of due polls.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimPolls {
-    /// The places for those that are under way at once: no more than there is room for.
+    /// The slots for concurrent polls: at most this many are claimed.
     pub places: Slots,
-    /// For how long nobody else queries them.
+    /// The lease: for this time nobody else queries them.
     pub lease_ms: Millis,
     /// The limit of HTTP requests for the whole fleet.
     pub per_second: u32,
@@ -159,7 +159,7 @@ pub struct ClaimPolls {
 /// The result of polling one payment.
 #[derive(Clone, Debug)]
 pub struct PollResult {
-    /// Which.
+    /// The payment.
     pub payment: PaymentId,
     /// Its checkout.
     pub checkout: CheckoutId,
@@ -180,11 +180,11 @@ pub struct StatusReport {
     pub claim: Option<String>,
     /// The report.
     pub report: Report,
-    /// Question and answer, for people.
+    /// The request and its response, for people.
     pub exchange: Exchange,
 }
 
-/// A report of the gateway's.
+/// A report of the gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// Charged, by the core's verdict.
@@ -202,10 +202,10 @@ pub enum Report {
     },
     /// A charge that cannot be verified.
     Unverifiable {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Nothing that helps: not known there, not understood, not tied to the payment.
+    /// Nothing useful: unknown to the gateway, not understood, or not tied to the payment.
     Nothing,
     /// It could not be queried now.
     Trouble {
@@ -217,7 +217,7 @@ pub enum Report {
 }
 
 impl Report {
-    /// Whether it tells of a charge, believed or not.
+    /// Whether it reports a charge, trusted or not.
     pub fn is_charge(&self) -> bool {
         match self {
             Self::Charged(_) | Self::Unverifiable { .. } => true,
@@ -230,11 +230,11 @@ impl Report {
 /// A claim of due deliveries.
 #[derive(Clone, Debug)]
 pub struct ClaimDeliveries {
-    /// So many at most, one a stream.
+    /// The most events, one per stream.
     pub most: u32,
-    /// For how long nobody else delivers them.
+    /// The lease: for this time nobody else delivers them.
     pub lease_ms: Millis,
-    /// The kinds that are delivered, and all where there is nothing. Streams step over the others, for good.
+    /// The kinds that are delivered; `None` for all. The others are skipped permanently.
     pub kinds: Option<Vec<EventKind>>,
 }
 
@@ -247,7 +247,7 @@ pub struct DeliveryOutcome {
     pub seq: i64,
     /// The event's identifier.
     pub id: String,
-    /// Its kind; nothing where a newer server wrote it.
+    /// Its kind; `None` if a newer server wrote it.
     pub kind: Option<EventKind>,
     /// The lease under which it was delivered.
     pub leased_until: Millis,
@@ -258,19 +258,19 @@ pub struct DeliveryOutcome {
 /// The shop's response to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryResult {
-    /// It took it.
+    /// It accepted it.
     Taken,
     /// It failed, or was not reached.
     Failed,
     /// It refused this event.
     Refused {
-        /// Such as `it answered 400`.
+        /// The reason, such as `it answered 400`.
         why: String,
     },
 }
 
 impl DeliveryOutcome {
-    /// Of this delivery.
+    /// The outcome of this delivery.
     pub fn of(delivery: &Delivery, result: DeliveryResult) -> Self {
         let Delivery { checkout, seq, id, kind, leased_until, .. } = delivery;
         let (checkout, id) = (checkout.clone(), id.clone());
@@ -282,10 +282,10 @@ impl DeliveryOutcome {
         matches!(self.result, DeliveryResult::Refused { .. })
     }
 
-    /// The event, where its stream steps over it after so many refusals, this one among them.
+    /// The event, if its stream skips it after this many refusals, including this one.
     pub(super) fn skipped(&self, refusals: u32) -> Option<SkippedEvent> {
         let DeliveryResult::Refused { why } = &self.result else { return None };
-        // Nobody knows what one of an unknown kind requires.
+        // An event of an unknown kind may require action.
         let kind = self.kind.filter(|kind| !kind.requires_action())?;
         if refusals < SKIP_AFTER {
             return None;

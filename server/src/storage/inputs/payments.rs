@@ -9,7 +9,7 @@ use crate::{
     values::{CheckoutId, Hidden, Method, Millis, PaymentId},
 };
 
-/// An idempotency key with a fingerprint of what came with it.
+/// An idempotency key with the fingerprint of its content.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// The key.
@@ -25,7 +25,7 @@ pub struct BeginPayment {
     pub checkout: CheckoutId,
     /// Its identifier.
     pub id: PaymentId,
-    /// The way to pay.
+    /// The payment method.
     pub method: Method,
     /// The reference for status queries.
     pub reference: PaymentRef,
@@ -33,23 +33,23 @@ pub struct BeginPayment {
     pub key: Option<Key>,
     /// Its only sender (fencing).
     pub sender: String,
-    /// Whether it is sent at once; else it waits, prepared.
+    /// Whether it is sent at once; otherwise it waits as prepared.
     pub is_sent_at_once: bool,
-    /// After which time its sender has no answer.
+    /// The time after which its sender has no response.
     pub send_for_ms: Millis,
-    /// After which time it is no longer sent where it waits.
+    /// The time after which it is no longer sent.
     pub wait_for_ms: Millis,
     /// The most one-time passwords that may be tried.
     pub attempts: u32,
     /// The most cards that may be tried for its checkout.
     pub card_attempts: u32,
-    /// The last four digits of the card, where it is paid by one.
+    /// The last four digits of the card, if it is paid by card.
     pub card_last4: Option<String>,
-    /// The last two digits of the phone, where a code confirms it.
+    /// The last two digits of the phone, if a code confirms it.
     pub phone_last2: Option<String>,
-    /// The phone, where the request with the code repeats it.
+    /// The phone, if the request with the code repeats it.
     pub payer_phone: Option<Hidden>,
-    /// The payment that its payer leaves for it, if that can be left still: it is never confirmed any more.
+    /// The payment to replace, if it can still be replaced: it is never confirmed any more.
     pub instead_of: Option<PaymentId>,
 }
 
@@ -58,11 +58,11 @@ pub struct BeginPayment {
 pub struct TakePrepared {
     /// The payment's checkout.
     pub checkout: CheckoutId,
-    /// Which.
+    /// The payment.
     pub payment: PaymentId,
     /// Its sender.
     pub sender: String,
-    /// After which time its sender has no answer.
+    /// The time after which its sender has no response.
     pub send_for_ms: Millis,
 }
 
@@ -71,7 +71,7 @@ pub struct TakePrepared {
 pub struct SendOutcome {
     /// The payment's checkout.
     pub checkout: CheckoutId,
-    /// Which.
+    /// The payment.
     pub payment: PaymentId,
     /// Its sender.
     pub sender: String,
@@ -81,10 +81,10 @@ pub struct SendOutcome {
     pub exchange: Option<Exchange>,
 }
 
-/// What the gateway's response said about a payment from a wallet; empty for any other.
+/// The terms of a wallet payment in the gateway's response; empty for any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalletTerms {
-    /// The commission beside the amount, in KGS.
+    /// The commission in addition to the amount, in KGS.
     pub commission: Option<Decimal>,
     /// The amount and the commission, in KGS.
     pub total: Option<Decimal>,
@@ -103,7 +103,7 @@ pub enum SendResult {
         page_url: Option<String>,
         /// The code to show.
         qr_text: Option<String>,
-        /// What a wallet's payer has to know before the payment.
+        /// The terms for a wallet's payer, shown before the payment.
         terms: WalletTerms,
     },
     /// Certainly nothing happened.
@@ -138,7 +138,7 @@ pub struct BeginConfirmation {
 pub struct ConfirmationOutcome {
     /// The payment's checkout.
     pub checkout: CheckoutId,
-    /// Of which payment.
+    /// The payment.
     pub payment: PaymentId,
     /// Its sender.
     pub sender: String,
@@ -151,7 +151,7 @@ pub struct ConfirmationOutcome {
 /// The result of sending a one-time password.
 #[derive(Clone, Debug)]
 pub enum ConfirmResult {
-    /// The gateway took it, or may have: the payment is polled.
+    /// The gateway accepted it, or may have: the payment is polled.
     Sent {
         /// The reference for status queries from now on, if more is known.
         reference: Option<PaymentRef>,

@@ -1,5 +1,5 @@
-//! Opens the aggregates of checkouts, which locks their rows: nobody else writes in an aggregate that is open. All that a transaction
-//! needs to read is requested at once (pipelining), so that a batch costs as many round trips as one.
+//! Opens the aggregates of checkouts, which locks their rows: nobody else changes an open aggregate. All reads of a transaction
+//! are sent at once (pipelining), so that a batch costs as many round trips as one aggregate.
 
 use std::collections::HashMap;
 
@@ -23,8 +23,8 @@ use crate::{
     values::{CheckoutId, Millis, PaymentId},
 };
 
-/// In the order of their identifiers, so that two transactions with many of them do not wait for one another (deadlock).
-/// No key of theirs changes, so what refers to them may be written meanwhile.
+/// Locks rows in the order of their identifiers, so that two transactions with many rows do not wait for each other (deadlock).
+/// Their keys never change, so rows that refer to them can be written concurrently.
 macro_rules! heads {
     ($which:literal) => {
         concat!(
@@ -48,10 +48,10 @@ const PAUSES: &str = "SELECT method, not_before FROM sending_pauses";
 pub(super) const CLAIMS: &str = "SELECT payment_id, number, provider, state, reason, at, asked_at FROM claims
     WHERE payment_id = ANY($1) ORDER BY payment_id, at, number";
 const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
-/// After all locks were waited for.
+/// Read after all locks were acquired.
 pub(super) const NOW: &str = "SELECT now_ms()";
 
-/// Which aggregates are opened.
+/// The aggregates to open.
 pub(super) enum Of<'a> {
     /// Those of these checkouts.
     Checkouts(&'a [CheckoutId]),
@@ -66,14 +66,14 @@ pub(super) struct With<'a> {
     pub(super) numbers: Vec<Number>,
     /// An idempotency key, of the one checkout that is opened.
     pub(super) key: Option<&'a Key>,
-    /// From when payments count that are due, and what was claimed for them.
+    /// Payments whose schedule and claims are read.
     pub(super) due: &'a [PaymentId],
 }
 
-/// In which aggregate a payment stands, and where.
+/// The index of each payment's aggregate, and its index in it.
 type Places = HashMap<PaymentId, (usize, usize)>;
 
-/// Books that are open.
+/// Open aggregates.
 pub(super) struct Opened {
     pub(super) aggregates: Vec<CheckoutAggregate>,
     places: Places,
@@ -82,12 +82,12 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// The one of a checkout.
+    /// The aggregate of the only checkout.
     pub(super) fn aggregate(&mut self) -> Option<(&mut Changes, &mut CheckoutAggregate)> {
         self.aggregates.first_mut().map(|aggregate| (&mut self.changes, aggregate))
     }
 
-    /// The one in which a payment stands, and where.
+    /// The aggregate of a payment, and its index in it.
     pub(super) fn at(
         &mut self,
         payment: &PaymentId,
@@ -106,7 +106,7 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     };
     let due: Vec<&str> = with.due.iter().map(PaymentId::as_str).collect();
     let (checkout, key) = (ids.first().copied().unwrap_or_default(), with.key.map_or("", |key| &key.text));
-    // The locks first: what is read after them is what the last writer left.
+    // The locks come first, so that the reads see the last writer's changes.
     let mut queries: Vec<Query<'_>> =
         vec![(heads, vec![&ids]), (payments, vec![&ids]), (PAUSES, vec![]), (NOW, vec![])];
     let numbers: Vec<&str> = with.numbers.iter().map(|number| number.text.as_str()).collect();
@@ -132,7 +132,7 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     Ok(Opened { aggregates, places, changes, known: keys.first().map(known_key).transpose()? })
 }
 
-/// Rows of a method and until when its payments wait.
+/// Reads the pause of each method.
 fn pauses_of(rows: &[Row]) -> Result<Pauses, Problem> {
     let read = |row: &Row| Ok((rows::id(row, "method")?, row.try_get(1)?));
     Ok(Pauses::known(rows.iter().map(read).collect::<Result<_, Problem>>()?))
@@ -147,7 +147,7 @@ fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggrega
                 numbers.insert(id, aggregates.len());
                 aggregates.push(CheckoutAggregate { root, payments: Vec::new(), is_damaged: false });
             }
-            // A caller who requested it alone gets the error, and not that there is none.
+            // A request for one checkout gets the error, and not a missing checkout.
             None if heads.len() == 1 => return Err(StorageError::Damaged { what: "checkout" }.into()),
             None => {}
         }
@@ -169,11 +169,11 @@ fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggrega
     Ok((aggregates, places))
 }
 
-/// One row that cannot be read must not hold up the others. Who needs it finds it missing.
+/// A row that cannot be read must not block the others. Its reader finds it missing.
 pub(super) fn unless_damaged<T>(id: &str, result: Result<T, Problem>) -> Result<Option<T>, Problem> {
     match result {
         Err(Problem::Storage(StorageError::Damaged { what })) => {
-            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person has to look");
+            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person must review it");
             Ok(None)
         }
         other => other.map(Some),

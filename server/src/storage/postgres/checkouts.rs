@@ -23,7 +23,7 @@ use crate::{
     values::{ApiKeyId, CheckoutId, CheckoutState, Method, Millis, millis},
 };
 
-/// Of two who open the same one at once, the second waits for the first, and then finds it.
+/// Of two concurrent transactions that open the same checkout, the second waits for the first, and then finds it.
 const OPEN: &str = "INSERT INTO checkouts (id, reference, fingerprint, amount, currency, description, methods, return_url,
         metadata, callback_secret, page_secret, state, opened_at, expires_at, expiry_due_at)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, at, at + $13, at + $13 FROM (SELECT now_ms() AS at) AS moment
@@ -153,7 +153,7 @@ fn read_api_key(row: &Row) -> Result<ApiKeyRow, Problem> {
     })
 }
 
-// Transactions about checkouts that end without being paid, and about money that was given back.
+// Transactions about checkouts that end unpaid, and about refunds.
 
 pub(super) async fn cancel(db: &Session, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<CheckoutView, Problem> {
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;

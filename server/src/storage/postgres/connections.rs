@@ -1,5 +1,5 @@
-//! Connections to PostgreSQL, and who runs transactions on them: each within a deadline, again where it met another one, and
-//! never again where nobody knows whether it was committed.
+//! Connections to PostgreSQL, and running transactions on them: each within a deadline, retried after a conflict, and never
+//! retried if its commit is uncertain.
 
 use std::{
     future::{pending, poll_fn},
@@ -28,7 +28,7 @@ use crate::{
     values::CheckoutId,
 };
 
-/// A whole transaction: whoever waits for it hears something after that.
+/// The deadline of a whole transaction, after which its caller gets a response.
 const DEADLINE: Duration = Duration::from_secs(20);
 /// The time that a caller waits for a connection before the call fails, with nothing written.
 const WAITING: Duration = Duration::from_secs(5);
@@ -36,14 +36,14 @@ const WAITING: Duration = Duration::from_secs(5);
 const CONNECTING_TO_EACH: Duration = Duration::from_secs(4);
 /// The pause between attempts to connect until the deadline.
 const BEFORE_NEXT: Duration = Duration::from_millis(200);
-/// From how many waiting callers on they are refused (admission control).
+/// The number of waiting callers from which new ones are refused (admission control).
 const LONGEST_QUEUE: usize = 2048;
 /// The most attempts of a transaction that conflicts with another one.
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The settings of each connection. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this. Plans
-/// are made once (generic plans), perhaps when a table was still empty: whatever goes by an index must do so from the beginning.
+/// The settings of each connection. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this.
+/// Plans are made once (generic plans), perhaps when a table was still empty: queries by index must use it from the beginning.
 const SET_UP: &str = "SELECT
     set_config('statement_timeout', '10s', FALSE), set_config('lock_timeout', '5s', FALSE),
     set_config('idle_in_transaction_session_timeout', '15s', FALSE), set_config('TimeZone', 'UTC', FALSE),
@@ -53,28 +53,28 @@ const SET_UP: &str = "SELECT
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
         THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
 
-/// A plan is made for a table of the size that it has then, and a full scan of an index is the best one where there are a few
-/// rows. So plans are made again now and then: PostgreSQL does it by itself where it analyzes a table, up to a minute later.
+/// A plan is made for the table's current size, and a full scan of an index is best for a few rows. So plans are remade at
+/// intervals: PostgreSQL does that only when it analyzes a table, up to a minute later.
 const FORGET_PLANS: &str = "DISCARD PLANS";
 const PLANS_ARE_GOOD_FOR: Duration = Duration::from_secs(10);
 
-/// Keepalive at PostgreSQL's end: a connection of a server that vanished counts among `max_connections` until PostgreSQL
-/// notices, which by the system's defaults takes two hours.
+/// Keepalive at PostgreSQL's end: a connection of a vanished server counts among `max_connections` until PostgreSQL notices,
+/// which by the system's defaults takes two hours.
 pub(super) const WATCH_THE_LINE: &str = "SELECT
     set_config('tcp_keepalives_idle', '10', FALSE), set_config('tcp_keepalives_interval', '2', FALSE),
     set_config('tcp_keepalives_count', '3', FALSE), set_config('tcp_user_timeout', '10s', FALSE)";
 
-/// A transaction's work, and what it is about.
+/// A transaction's work on its input.
 pub(super) type Work<I, T> = for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>;
 
 /// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A caller requests something new: it can be refused where too many wait.
+    /// A new request of a caller: it can be refused if too many wait.
     Write,
-    /// The server goes on with what it began: it waits.
+    /// The server continues work that it began: it waits.
     GoOn,
-    /// It only reads, all of one moment.
+    /// A read-only transaction on one snapshot.
     Read,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Makes none before one is needed.
+    /// Connects only when a connection is needed.
     pub(super) fn new(settings: &PostgresSettings) -> Result<Self, StorageError> {
         let tls = MakeRustlsConnect::new(settings.tls()?);
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -112,7 +112,7 @@ impl Connections {
                 if !is_time {
                     return Ok(());
                 }
-                // A connection that died says nothing: another one is taken.
+                // A dead connection reports nothing: another one is used.
                 let forgotten = timeout(CONNECTING_TO_EACH, client.batch_execute(FORGET_PLANS)).await;
                 forgotten.map_err(|_| HookError::message("no answer"))?.map_err(HookError::Backend)
             })
@@ -129,7 +129,7 @@ impl Connections {
         Ok(Self { pool, waiting: Arc::default(), runtime: Handle::current() })
     }
 
-    /// Runs a transaction. It goes on where its caller gives up, and any executor may wait for it.
+    /// Runs a transaction. It continues if its caller gives up, and any executor may wait for it.
     pub(super) async fn run<I, T>(&self, kind: Kind, input: I, work: Work<I, T>) -> Result<T, StorageError>
     where
         I: Send + Sync + 'static,
@@ -138,12 +138,12 @@ impl Connections {
         let connections = self.clone();
         let task = self.runtime.spawn(async move { connections.run_in_time(kind, input, work).await });
         task.await
-            .unwrap_or_else(|_| Err(StorageError::failed("the transaction was given up, and its end is not known")))
+            .unwrap_or_else(|_| Err(StorageError::failed("the transaction was abandoned, and its outcome is unknown")))
     }
 
     async fn run_in_time<I: Sync, T: Send>(&self, kind: Kind, input: I, work: Work<I, T>) -> Result<T, StorageError> {
         let too_late =
-            || StorageError::failed("it did not answer in time, and what became of the transaction is not known");
+            || StorageError::failed("it did not answer in time, and the outcome of the transaction is unknown");
         timeout(DEADLINE, self.run_until_done(kind, &input, work)).await.unwrap_or_else(|_| Err(too_late()))
     }
 
@@ -186,12 +186,12 @@ impl Connections {
         }
     }
 
-    /// One for what is no transaction of a caller's.
+    /// A connection for work other than a caller's transaction.
     pub(super) async fn client(&self) -> Result<Object, StorageError> {
         self.connection(Kind::GoOn).await
     }
 
-    /// What the server began is not thrown away because the database is away for a moment: it is tried until the deadline.
+    /// Retries until the deadline, so that work that the server began survives a short outage of the database.
     async fn connection_in_the_end(&self) -> Object {
         loop {
             match self.connection(Kind::GoOn).await {
@@ -218,7 +218,7 @@ impl Connections {
     }
 }
 
-/// One that waits for a connection, counted as long as it does.
+/// A counted waiting caller.
 struct Waiting<'a> {
     all: &'a AtomicUsize,
     others: usize,
@@ -236,15 +236,15 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Whether a connection was used last before, and is used now after, they are to be made again.
+/// Whether the time to remake plans has passed since the connection's last use.
 fn are_plans_old(metrics: &Metrics) -> bool {
     let times = |age: Duration| age.as_secs() / PLANS_ARE_GOOD_FOR.as_secs();
     let used = metrics.recycled.unwrap_or(metrics.created);
     times(metrics.created.elapsed()) > times(used.saturating_duration_since(metrics.created))
 }
 
-// NOTIFY and LISTEN: servers wake one another. A notification takes a lock of the whole cluster at its commit, so many changes share
-// one, outside of the transactions that make them.
+// NOTIFY and LISTEN: servers wake each other. A notification takes a lock of the whole cluster at its commit, so many changes
+// share one, outside of the transactions that make them.
 
 const LISTEN: &str = "LISTEN kassa_changes";
 const NOTIFY: &str = "SELECT pg_notify('kassa_changes', payload) FROM unnest($1::text[]) AS payload";
@@ -252,7 +252,7 @@ const NOTIFY: &str = "SELECT pg_notify('kassa_changes', payload) FROM unnest($1:
 const IN_A_PAYLOAD: usize = 150;
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// The servers of a database, as one of them hears them.
+/// The channel between the servers of a database.
 pub(super) struct Channel {
     pub(super) connections: Connections,
     pub(super) settings: PostgresSettings,
@@ -281,7 +281,7 @@ async fn notify(db: &Session, payloads: &[String]) -> Result<(), Problem> {
 }
 
 impl Channel {
-    /// On a connection of its own: one of the pool's is somebody else's in between.
+    /// Listens on a connection of its own, because others use the pool's connections in between.
     async fn listen(&self, wake: Wake<'_>) -> Result<(), tokio_postgres::Error> {
         let Ok(tls) = self.settings.tls() else { return Ok(()) };
         let config = self.settings.config();
@@ -292,7 +292,7 @@ impl Channel {
         let mut listening = pin!(async {
             client.batch_execute(WATCH_THE_LINE).await?;
             client.batch_execute(LISTEN).await?;
-            // Whatever was said before was not heard.
+            // Earlier notifications were missed.
             wake(None);
             pending::<Result<(), tokio_postgres::Error>>().await
         });

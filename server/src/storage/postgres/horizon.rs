@@ -1,6 +1,6 @@
-//! The lower bound of a queue's scan. Leased rows leave dead entries at the front of the index, which pile up while anybody holds
-//! a snapshot open (a backup does, for hours): so a scan begins where the last one ended. For rows that became due behind it,
-//! because their commit took long, one scan a second goes further back, and now and then one reads everything.
+//! The lower bound of a queue's scan. Leased rows leave dead entries at the front of the index, which pile up while a snapshot is
+//! open (during a backup, for hours): so a scan begins where the last one ended. For rows that became due behind it, because
+//! their commit was slow, one scan a second goes further back, and a complete scan runs at intervals.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -9,18 +9,18 @@ use std::{
 
 use crate::values::Millis;
 
-/// Rows that become visible at most so much later than they are due are found at once. At 10,000 leases a second, each scan steps
-/// over a thousand dead entries for that.
+/// Rows that become visible at most this long after they are due are found at once. At 10,000 leases a second, each scan passes a
+/// thousand dead entries for that.
 const SLACK: Millis = 100;
-/// Rows that become visible at most so much later are found within a second; others wait for a complete scan.
+/// Rows that become visible at most this long after are found within a second; others wait for a complete scan.
 const WIDE_SLACK: Millis = 5_000;
 const WIDE_EVERY: Duration = Duration::from_secs(1);
 /// The interval of complete scans.
 const WHOLE_EVERY: Duration = Duration::from_secs(10);
-/// The slower that is, the rarer: no more than this part of the time goes into it.
+/// Complete scans are rarer if they are slow: they take at most one part in this many of the time.
 const SHARE_OF_WHOLE: u32 = 20;
 
-/// Where the looks of this process have come to, in each of some queues.
+/// The positions of this process' scans in each queue.
 #[derive(Debug)]
 pub(super) struct Horizon<const QUEUES: usize>(Mutex<Marks<QUEUES>>);
 
@@ -39,10 +39,10 @@ enum Reach {
     Whole,
 }
 
-/// A look that is under way.
+/// A scan in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<const QUEUES: usize> {
-    /// From which moment on each queue is looked through.
+    /// The time from which each queue is scanned.
     pub(super) since: [Millis; QUEUES],
     began: Instant,
     reach: Reach,
@@ -51,11 +51,11 @@ pub(super) struct Look<const QUEUES: usize> {
 /// The result of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<const QUEUES: usize> {
-    /// The moment of the look.
+    /// The time of the scan.
     pub(super) now: Millis,
-    /// When the last one was due that was taken of each queue.
+    /// The due time of the last row taken from each queue.
     pub(super) last: [Option<Millis>; QUEUES],
-    /// As many as were wanted of each queue: there may be more.
+    /// Whether the wanted number was found in each queue: then there may be more.
     pub(super) is_full: [bool; QUEUES],
 }
 
@@ -66,7 +66,7 @@ impl<const QUEUES: usize> Default for Horizon<QUEUES> {
 }
 
 impl<const QUEUES: usize> Horizon<QUEUES> {
-    /// Where a look begins. While one goes through everything, the others do not.
+    /// Begins a scan. While a complete scan runs, others are not complete.
     pub(super) fn look(&self) -> Look<QUEUES> {
         let (began, mut marks) = (Instant::now(), self.marks());
         let is_due = |at: Option<Instant>| at.is_none_or(|at| began >= at);
@@ -86,20 +86,20 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
     pub(super) fn came_to(&self, look: Look<QUEUES>, found: &Found<QUEUES>) {
         self.ended(look);
         let mut marks = self.marks();
-        // A clock that was put back.
+        // The clock was set back.
         if marks.since.iter().any(|since| *since > found.now) {
             *marks = Marks { since: [0; QUEUES], wide_at: None, whole_at: None };
             return;
         }
         for ((since, last), is_full) in marks.since.iter_mut().zip(found.last).zip(found.is_full) {
-            // Where it was not full, nothing is left of what is due by now. Where it was, nothing before the last one.
+            // If it was not full, no due rows are left. If it was, none are left before the last one.
             let come_to = if is_full { last } else { Some(found.now) };
             let Some(mark) = come_to.map(|at| at.min(found.now).saturating_sub(SLACK)) else { continue };
             *since = if look.reach == Reach::Near { mark.max(*since) } else { mark };
         }
     }
 
-    /// A look ended, or failed. A whole one comes again after a while, by how long this one took.
+    /// A scan ended, or failed. The next complete one follows after a time that depends on its duration.
     pub(super) fn ended(&self, look: Look<QUEUES>) {
         if look.reach == Reach::Whole {
             let pause = (look.began.elapsed() * SHARE_OF_WHOLE).max(WHOLE_EVERY);

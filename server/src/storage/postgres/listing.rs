@@ -12,14 +12,14 @@ use crate::storage::listing::{
     TextFilter, Totalling,
 };
 
-/// Any state where none is requested. Of a small set the state decides afterwards.
+/// Any state if none is requested. In a small set, the state is filtered afterwards.
 macro_rules! any_state {
     () => {
         "($6::text IS NULL OR checkouts.state = $6)"
     };
 }
 
-/// Places between which checkouts are, in an order.
+/// The bounds of checkouts, in an order.
 macro_rules! between {
     ($direction:literal) => {
         concat!(
@@ -32,8 +32,8 @@ macro_rules! between {
     };
 }
 
-/// A page of those of a condition, from a set that is named. What no index tells: a method, a part of a number, the last digits of a
-/// phone or a card. `OFFSET 0` keeps the planner from reading all payments instead of one checkout's.
+/// A page of the checkouts of a named set that satisfy a condition. No index covers a method, a part of a number, or the last
+/// digits of a phone or card. `OFFSET 0` keeps the planner from reading all payments instead of one checkout's.
 macro_rules! page {
     ($from:expr, $condition:expr, $direction:literal) => {
         concat!(
@@ -56,7 +56,7 @@ macro_rules! page {
     };
 }
 
-/// The last one of those that are looked through at a time.
+/// The last checkout of one scan.
 macro_rules! window {
     ($condition:expr, $direction:literal) => {
         concat!(
@@ -87,7 +87,7 @@ macro_rules! need_person {
     };
 }
 
-/// Whatever a person may have in hand; each looked up in an index.
+/// The checkouts found by any number that a person may have; each is looked up in an index.
 macro_rules! called {
     ($number:literal) => {
         concat!(
@@ -123,7 +123,7 @@ macro_rules! called_and_need_person {
 
 /// The statements of one kind of filter: each is planned once.
 struct Statements {
-    /// The newest first, and the oldest first.
+    /// The pages with the newest first, and with the oldest first.
     pages: [&'static str; 2],
     windows: [&'static str; 2],
     totals: &'static str,
@@ -192,7 +192,7 @@ fn page_values<'a>(filter: &'a FilterValues, most: &'a i64) -> Vec<&'a (dyn ToSq
     values
 }
 
-/// Looks through so many at most; where that ends before all were looked through, the last one.
+/// The last checkout within the scan limit, if the scan ends before all checkouts.
 async fn limit(
     filter: &mut FilterValues,
     db: &Session,

@@ -1,4 +1,4 @@
-//! Counting for the metrics: from indexes alone, each of which holds little more than what is counted.
+//! Counting for the metrics: only from small indexes.
 
 use tokio_postgres::Row;
 
@@ -13,9 +13,9 @@ use crate::{
     values::{Millis, PaymentState},
 };
 
-/// So far open payments are counted.
+/// The limit of counting open payments.
 const MOST_OPEN: i64 = 1_000_000;
-/// That so many are late, stuck or given up is all that anybody needs to know.
+/// The limit of the other counts: more detail helps nobody.
 const MOST: i64 = 10_000;
 
 const OPEN_PAYMENTS: &str = "SELECT states.state, (SELECT COUNT(*) FROM (
@@ -30,14 +30,14 @@ const DUE_PAYMENTS: &str = "SELECT SUM((SELECT COUNT(*) FROM (SELECT 1 FROM due
     FROM unnest($3::smallint[]) AS queues (queue)";
 const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $1) AS given_up";
 const REFUSED_EVENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM refused_events LIMIT $1) AS refused";
-/// Since when one fails, or since when it is due, where it was not tried yet.
+/// The time since when a stream fails, or is due if it was not tried yet.
 const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
         (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
         (SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL))";
 const OLDEST_UNKNOWN: &str = "SELECT MIN(unknown_since) FROM payments WHERE unknown_since IS NOT NULL";
 const WAIT: &str = "SELECT GREATEST(LEAST(MAX(not_before) - $1, $2), 0)
     FROM (SELECT not_before FROM question_limit UNION ALL SELECT not_before FROM sending_pauses) AS waits";
-/// The tables that are written all the time. They pile up while somebody holds a snapshot: a backup, or a session that was forgotten.
+/// The tables that are written all the time. Dead rows pile up while a snapshot is open: by a backup, or a forgotten session.
 const DEAD_ROWS: &str = "SELECT relname::text, n_dead_tup FROM pg_stat_user_tables
     WHERE relname IN ('checkouts', 'due', 'payments', 'question_limit', 'streams') AND schemaname = current_schema()
     ORDER BY relname";
@@ -86,10 +86,10 @@ fn open_payments(row: &Row) -> Result<(PaymentState, u64), Problem> {
     Ok((rows::id(row, "state")?, rows::count(row, 1)?))
 }
 
-// Pruning (retention): what only answers repeated requests goes some time after the end. What says what became of money
-// stays for ever: checkouts, payments, events, and numbers that were taken, as each pays once.
+// Pruning (retention): data that only serves repeated requests is deleted some time after the end. Data about money is stored
+// forever: checkouts, payments, events and taken numbers, because each number pays once.
 
-/// The idempotency keys of checkouts that ended, of which nothing can be begun any more, and what the gateway said of them.
+/// The idempotency keys and exchanges of ended checkouts, for which nothing can be begun any more.
 const KEYS: &str = "WITH ended AS MATERIALIZED (
         SELECT id FROM checkouts WHERE keys_kept_since <= $1 ORDER BY keys_kept_since LIMIT $2
         FOR NO KEY UPDATE SKIP LOCKED
@@ -100,17 +100,17 @@ const KEYS: &str = "WITH ended AS MATERIALIZED (
         WHERE payments.checkout_id = ended.id AND exchanges.payment_id = payments.id
     )
     UPDATE checkouts SET keys_kept_since = NULL FROM ended WHERE checkouts.id = ended.id";
-/// Hashes of callbacks: one that comes again is a hint again.
+/// The hashes of callbacks: after this, a repeated one is a hint again.
 const CALLBACKS: &str = "DELETE FROM callbacks WHERE (payment_id, same) IN
     (SELECT payment_id, same FROM callbacks WHERE at <= $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)";
-/// Hashes of client tokens, and of the staff's sessions, that opened nothing any more.
+/// The hashes of expired client tokens and staff sessions.
 const TOKENS: &str = "DELETE FROM tokens WHERE hash IN
     (SELECT hash FROM tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
 const SESSIONS: &str = "DELETE FROM staff_sessions WHERE hash IN
     (SELECT hash FROM staff_sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
-/// Removes what is from before, and sessions that are over now; so many of each kind at most. The most that was found of one
-/// kind.
+/// Removes data from before a time, and ended sessions, at most `most` of each kind. Returns the
+/// largest number found of one kind.
 pub(super) async fn prune(db: &Session, now: Millis, before: Millis, most: u32) -> Result<usize, Problem> {
     let (mut found, most) = (0, i64::from(most));
     for (sql, until) in [(KEYS, before), (CALLBACKS, before), (TOKENS, before), (SESSIONS, now)] {
@@ -119,9 +119,9 @@ pub(super) async fn prune(db: &Session, now: Millis, before: Millis, most: u32) 
     Ok(usize::try_from(found).unwrap_or(usize::MAX))
 }
 
-// Moves stored times where the database's clock was set back: `crate::pace::clock`.
+// Moves stored times if the database's clock was set back: `crate::pace::clock`.
 
-/// Moves times ahead back by the first parameter. Times in the past are never after the second one, the present.
+/// Moves future times back by the first parameter, and caps times in the past at the second one, the present.
 const MOVE_BACK: [&str; 3] = [
     "UPDATE due SET at = CASE WHEN at > $2 THEN at - $1 ELSE at END, since = LEAST(since, $2) WHERE at > $2 OR since > $2",
     "UPDATE streams SET due_at = CASE WHEN due_at > $2 THEN due_at - $1 ELSE due_at END,
@@ -129,7 +129,7 @@ const MOVE_BACK: [&str; 3] = [
     "UPDATE payments SET until = until - $1 WHERE state IN ('prepared', 'sending') AND until > $2",
 ];
 
-/// By whoever sweeps, one server at a time.
+/// Runs in sweeps, one server at a time.
 pub(super) async fn compensate(db: &Session, now: Millis) -> Result<(), Problem> {
     let seen: Option<Millis> = db.row("SELECT seen_at FROM clock", &[]).await?.map(|row| row.try_get(0)).transpose()?;
     match clock_change(seen.unwrap_or_default(), now) {
@@ -149,10 +149,10 @@ pub(super) async fn compensate(db: &Session, now: Millis) -> Result<(), Problem>
     Ok(())
 }
 
-// Whether the database takes writes.
+// Whether the database accepts writes.
 
-/// A note in the log (WAL) that nobody reads: its commit waits for the disk, and it changes no row, so that servers that write it
-/// at once do not wait for one another, and leave no dead rows. A standby refuses it.
+/// A message in the log (WAL) that nobody reads: its commit waits for the disk. It changes no row, so that concurrent servers do
+/// not wait for each other, and leave no dead rows. A standby refuses it.
 const WRITE: &str = "SELECT current_setting('transaction_read_only') = 'on',
     pg_logical_emit_message(TRUE, 'kassa', 'written'::text)::text";
 

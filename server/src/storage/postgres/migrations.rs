@@ -1,8 +1,8 @@
 //! Migrations: numbered, each in a transaction of its own, one program at a time (advisory lock).
 //!
-//! **Old and new programs run side by side while a fleet is upgraded**: a migration says from which version on a program may
-//! still use what it leaves behind. One that only adds (a table, a column with a default, an index) leaves the old ones
-//! working; what is no longer used is dropped by a later version, when no program that uses it runs any more.
+//! **Old and new programs run side by side while a fleet is upgraded**: a migration states the oldest program version that can
+//! use its result. One that only adds (a table, a column with a default, an index) keeps old programs working; unused parts are
+//! dropped by a later version, when no program that uses them runs any more.
 
 use tokio_postgres::{Client, IsolationLevel};
 
@@ -23,9 +23,9 @@ pub const VERSION: i32 = MIGRATIONS.len() as i32;
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS kassa_schema (
     version INTEGER PRIMARY KEY, oldest_program INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
-/// Waits for the migration of another program, as long as that takes.
+/// Waits for the migration of another program, without a limit.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa schema', 0))";
-/// A statement has the time limit that stood when it began.
+/// A statement's time limit is the one at its start.
 const WITHOUT_LIMITS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
 
 /// The state of the database.
@@ -36,7 +36,7 @@ enum Found {
     Version { version: i32, oldest_program: i32 },
 }
 
-/// Brings the schema up. Two programs that start at once wait for one another.
+/// Migrates the schema. Two programs that start at once wait for each other.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), Problem> {
     let mut next = usable(find(client).await?)?;
     while let Some(migration) = usize::try_from(next).ok().and_then(|done| MIGRATIONS.get(done)) {
@@ -82,7 +82,7 @@ async fn find(client: &Client) -> Result<Found, Problem> {
     Ok(Found::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? })
 }
 
-/// The version to go on from. Tables are left alone that are another program's, or a newer one's that this one cannot use.
+/// The version to continue from. Tables of another program, or of a newer incompatible version, are left alone.
 fn usable(found: Found) -> Result<i32, StorageError> {
     match found {
         Found::Nothing => Ok(0),
@@ -110,7 +110,7 @@ pub(super) async fn check(client: &Client) -> Result<(), Problem> {
     } else if is_standby {
         "it is a standby, which takes no writes: name the primary"
     } else if fsync != "on" || full_pages != "on" {
-        "its fsync or full_page_writes is off: what it says is written may be lost, and with it a payment that was sent"
+        "its fsync or full_page_writes is off: committed data may be lost, and with it a sent payment"
     } else if encoding != "UTF8" {
         "its encoding is not UTF8"
     } else {

@@ -56,17 +56,17 @@ use crate::{
     values::{ApiKeyId, CheckoutId, Cursor, Millis, PaymentId},
 };
 
-/// The storage of a fleet: any number of servers share the database, and nothing depends on which of them lives.
+/// The storage of a fleet: any number of servers share the database, and none of them is essential.
 #[derive(Clone)]
 pub struct PostgresStorage {
     connections: Connections,
     horizons: Arc<Horizons>,
-    /// The rate of questions waits for the gateway to answer, as this server saw it last.
+    /// Whether the poll rate waits for the gateway to answer, as this server last saw it.
     is_unheard: Arc<[AtomicBool; METHODS]>,
     channel: Arc<Channel>,
 }
 
-/// Where the looks of this server have come to.
+/// The positions of this server's scans.
 #[derive(Debug, Default)]
 struct Horizons {
     polls: Horizon<QUEUES>,
@@ -76,11 +76,11 @@ struct Horizons {
 }
 
 impl PostgresStorage {
-    /// Connects, and brings the tables up to this version.
+    /// Connects, and migrates the tables to this version.
     ///
     /// # Errors
-    /// [`StorageError::Newer`] for a database of a newer server's that this one cannot use, and [`StorageError::Failed`] where
-    /// it cannot be reached, is another program's, or does not keep what it says is written.
+    /// [`StorageError::Newer`] for a newer server's database that this one cannot use, and [`StorageError::Failed`] if it cannot
+    /// be reached, is another program's, or does not guarantee durable commits.
     pub async fn open(settings: &PostgresSettings) -> Result<Self, StorageError> {
         let connections = Connections::new(settings)?;
         let mut client = connections.client().await?;
@@ -95,18 +95,18 @@ impl PostgresStorage {
     /// Reads the state of a database, and changes nothing.
     ///
     /// # Errors
-    /// [`StorageError::Newer`] for one of a newer server's, and [`StorageError::Failed`] where it cannot be reached or used.
+    /// [`StorageError::Newer`] for a newer server's database, and [`StorageError::Failed`] if it cannot be reached or used.
     pub async fn look(settings: &PostgresSettings) -> Result<DatabaseFile, StorageError> {
         let client = Connections::new(settings)?.client().await?;
         migrations::check(&client).await?;
         Ok(migrations::look(&client).await?)
     }
 
-    /// Reads responses of the gateway behind a place in their order, and changes nothing. A place is the identifier of a payment, and
-    /// the number of an exchange of it.
+    /// Reads responses of the gateway after a place in their order, and changes nothing. A place is the identifier of a payment,
+    /// and the number of an exchange of it.
     ///
     /// # Errors
-    /// [`StorageError::Failed`] where the database cannot be read, and [`StorageError::Damaged`] where a row cannot.
+    /// [`StorageError::Failed`] if the database cannot be read, and [`StorageError::Damaged`] if a row cannot.
     pub async fn replies(settings: &PostgresSettings, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
         let client = Connections::new(settings)?.client().await?;
         Ok(rows::replies(&client, after).await?)

@@ -1,4 +1,4 @@
-//! Checkouts that need a person, and why: found in partial indexes that hold little more.
+//! Checkouts that need a person, with the reason, by small partial indexes.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use crate::{
     values::Millis,
 };
 
-/// That so many need a person is all that anybody needs to know.
+/// The limit of counting: more detail helps nobody.
 const MOST_COUNTED: i64 = 10_000;
 
-/// All that need a person, with a limit for each reason; `$10` is since when unknown ones have been so for too long.
+/// All that need a person, with a limit for each reason; `$10` is the time before which an unknown payment counts.
 macro_rules! all {
     () => {
         "(SELECT checkout_id AS id FROM payments WHERE unknown_since <= $10 LIMIT 10000)
@@ -60,7 +60,7 @@ pub(super) async fn count(db: &Session, unknown_since: Millis) -> Result<Vec<(Ne
     NEEDS.iter().enumerate().map(one).collect()
 }
 
-/// Why each of these checkouts needs one.
+/// The reasons why each of these checkouts needs a person.
 pub(super) async fn of(
     db: &Session,
     views: &[CheckoutView],

@@ -29,17 +29,17 @@ const LAST_SHARED: &str = "SELECT seq, at, event_id FROM events WHERE seq < $1 A
 const OF_CHECKOUT: &str = "SELECT version, event_id, checkout_id, payment_id, number, kind, body, at FROM events
     WHERE checkout_id = $1 ORDER BY version";
 const IS_NEW_THERE: &str = "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1";
-/// One at a time gives places. It goes with the transaction, after what that wrote is visible.
+/// Only one transaction at a time assigns places. The lock is released at the commit, when the places are visible.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa feed', 0))";
-/// Puts committed events behind all that anybody has read.
+/// Assigns places to committed events, after all places that were read.
 const GIVE_PLACES: &str = "UPDATE events SET seq = placed.seq FROM (
         SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM events WHERE seq IS NOT NULL) + row_number() OVER (ORDER BY id) AS seq
         FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS unplaced
     ) AS placed WHERE events.id = placed.id";
 const MOST_PLACED: i64 = 2_000;
 
-/// The feed. The order of identifiers is not the order of commits, so the feed has places of its own, given by its readers to
-/// what is committed: a transaction that commits late comes late in it, and is never behind a reader.
+/// The feed. The order of identifiers is not the order of commits, so the feed has its own places, which readers assign to
+/// committed events: a late commit gets a late place, which no reader has passed.
 pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Result<Vec<Event>, Problem> {
     let (seq, limit) = (cursor.seq, i64::from(most));
     let after = || -> Query<'_> { (AFTER, vec![&seq, &limit]) };
@@ -52,23 +52,23 @@ pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Re
         return Err(StorageError::from(ServerError::HistoryGone { resume: resume(db, cursor).await? }).into());
     }
     let is_more = !found[0].is_empty();
-    // Who still reads what is old need not wait for others.
+    // A reader of old events need not wait for others.
     if is_more && found[2].len() < most as usize {
-        // A new statement after the lock sees what its last holder wrote.
+        // A new statement after the lock sees the last holder's writes.
         found = db.together(vec![(LOCK, vec![]), (GIVE_PLACES, vec![&MOST_PLACED]), after()]).await?;
     }
     found.pop().unwrap_or_default().iter().map(read).collect()
 }
 
-/// The last event that was surely written before the history ended that the cursor is of. Places are given in the order of
-/// commits but for moments, which the margin of the cursor's time is far longer than.
+/// The last event that was certainly written before the cursor's history ended. Places follow the order of commits except for
+/// short moments, far shorter than the margin of the cursor's time.
 async fn resume(db: &Session, cursor: &Cursor) -> Result<Cursor, Problem> {
     let row = db.row(LAST_SHARED, &[&cursor.seq, &cursor.shared_until()]).await?;
     let read = |row: Row| Ok(Cursor::at(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
     row.map_or(Ok(Cursor::default()), read)
 }
 
-/// All events of a checkout, in their order. Their places are those in its stream.
+/// All events of a checkout, in order, with their places in its stream.
 pub(super) async fn events_of(db: &Session, checkout: &CheckoutId) -> Result<Vec<Event>, Problem> {
     db.rows(OF_CHECKOUT, &[&checkout.as_str()]).await?.iter().map(read).collect()
 }
@@ -82,7 +82,7 @@ fn read(row: &Row) -> Result<Event, Problem> {
     Ok(Event { number, kind, body, at, ..Event::new(row.try_get(0)?, row.try_get(1)?, checkout, payment) })
 }
 
-/// The events of a checkout that were stepped over, in their order.
+/// The skipped events of a checkout, in order.
 pub(super) async fn refused(db: &Session, checkout: &CheckoutId) -> Result<Vec<RefusedEvent>, Problem> {
     let rows = db.rows(REFUSED, &[&checkout.as_str()]).await?;
     let one = |row: &Row| Ok(RefusedEvent { seq: row.try_get(0)?, at: row.try_get(1)?, reason: row.try_get(2)? });
@@ -91,10 +91,10 @@ pub(super) async fn refused(db: &Session, checkout: &CheckoutId) -> Result<Vec<R
 
 const REFUSED: &str = "SELECT version, at, reason FROM refused_events WHERE checkout_id = $1 ORDER BY version";
 
-/// In the order of the checkouts, as whoever records deliveries locks them.
+/// In the order of the checkouts, like the locks for recording deliveries.
 const LOCK_TO_REPLAY: &str = "SELECT checkout_id FROM streams
     WHERE (is_given_up OR first_refused IS NOT NULL) AND ($1::text IS NULL OR checkout_id = $1) ORDER BY checkout_id FOR UPDATE";
-/// Statements of their own, which see what was recorded while the locks were waited for.
+/// A separate statement, which sees what was recorded during the wait for the locks.
 const REPLAY: &str =
     "UPDATE streams SET due_at = now_ms(), failures = 0, failing_since = NULL, refusals = 0, is_given_up = FALSE,
         delivered = LEAST(delivered, first_refused - 1), first_refused = NULL
@@ -121,7 +121,7 @@ const LEASE: &str = "WITH taken AS MATERIALIZED (
         UPDATE streams SET due_at = $4 FROM taken WHERE streams.checkout_id = taken.checkout_id
     )
     SELECT checkout_id, due_at FROM taken ORDER BY due_at";
-/// Its own statement, which sees what was committed while the locks were waited for.
+/// A separate statement, which sees what was committed during the wait for the locks.
 const FIRSTS: &str = "SELECT streams.checkout_id, streams.delivered, next.version, next.event_id, next.kind, next.body
     FROM unnest($1::text[]) WITH ORDINALITY AS n (checkout_id, place)
     JOIN streams ON streams.checkout_id = n.checkout_id
@@ -133,12 +133,12 @@ const FIRSTS: &str = "SELECT streams.checkout_id, streams.delivered, next.versio
     ) AS next ON TRUE
     ORDER BY place";
 const NEXT: &str = "SELECT due_at FROM streams WHERE due_at >= $1 ORDER BY due_at LIMIT 1";
-/// The shop does not miss what is stepped over here: whatever failed so far failed with one of these.
+/// The shop misses nothing by these skips; earlier failures were failures of these events.
 const STEP_OVER_OTHER_KINDS: &str =
     "UPDATE streams SET delivered = n.version, failures = 0, failing_since = NULL, refusals = 0
     FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, version)
     WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.version";
-/// Nothing of the kinds that are delivered. Whoever writes an event meanwhile waits for the stream's row, and makes it due again.
+/// No event of a delivered kind is left. A concurrent writer of an event waits for the stream's row, and makes it due again.
 const NOTHING_LEFT: &str =
     "UPDATE streams SET due_at = NULL, failures = 0, failing_since = NULL, refusals = 0, delivered = GREATEST(
         delivered, (SELECT MAX(version) FROM events WHERE events.checkout_id = streams.checkout_id))
@@ -146,8 +146,8 @@ const NOTHING_LEFT: &str =
     AND NOT EXISTS (SELECT 1 FROM events WHERE events.checkout_id = streams.checkout_id AND version > streams.delivered
         AND ($2::text[] IS NULL OR kind = ANY($2)))";
 
-/// The lease is the schedule: what its taker does not record is due again. A lease that a power cut takes away is taken again,
-/// and the event comes twice, as any may.
+/// The lease is the schedule: an unrecorded delivery becomes due again. A lease lost in a power cut is taken again, and the event
+/// is delivered twice, as any event may be.
 pub(super) async fn claim(
     db: &Session,
     look: &Look<1>,
@@ -175,7 +175,7 @@ pub(super) async fn claim(
             nothing_left.push(row.try_get::<_, String>(0)?);
             continue;
         };
-        // Versions have no gap.
+        // Versions have no gaps.
         if seq > delivered + 1 {
             stepping.push(row.try_get(0)?);
             places.push(seq - 1);
@@ -198,17 +198,17 @@ pub(super) async fn claim(
     Ok((Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) }, come_to))
 }
 
-/// In the order of the checkouts, so that nobody waits for one another.
+/// In the order of the checkouts, to avoid deadlocks.
 const LOCK_DELIVERED: &str = "SELECT 1 FROM streams WHERE checkout_id = ANY($1) ORDER BY checkout_id FOR UPDATE";
-/// After the locks, so that an event that was written meanwhile is seen. One that is not the stream's next was recorded before by
-/// somebody, or the stream was put back.
+/// After the locks, to see events written in the meantime. An event that is not the stream's next was already
+/// recorded, or the stream was restarted.
 const TAKEN: &str =
     "UPDATE streams SET delivered = n.version, failures = 0, failing_since = NULL, refusals = 0, is_given_up = FALSE,
         due_at = CASE WHEN EXISTS (SELECT 1 FROM events
             WHERE events.checkout_id = streams.checkout_id AND events.version > n.version) THEN $3::bigint END
     FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, version)
     WHERE streams.checkout_id = n.checkout_id AND streams.delivered = n.version - 1";
-/// Of two who delivered at once, one alone makes the pause.
+/// Of two concurrent deliveries, only one sets the pause.
 const FAILED: &str = "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, $5),
         refusals = refusals + CASE WHEN n.is_refusal THEN 1 ELSE 0 END
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::boolean[]) WITH ORDINALITY
@@ -224,14 +224,14 @@ const RECORD_REFUSED: &str = "INSERT INTO refused_events (checkout_id, version, 
 const FIRST_REFUSED: &str = "UPDATE streams SET first_refused = LEAST(first_refused, n.version)
     FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, version) WHERE streams.checkout_id = n.checkout_id";
 
-/// The events that are stepped over from now on.
+/// Records outcomes. Returns the events that are skipped from now on.
 pub(super) async fn record(db: &Session, delivered: &[DeliveryOutcome]) -> Result<Vec<SkippedEvent>, Problem> {
     let all: Vec<&str> = delivered.iter().map(|one| one.checkout.as_str()).collect();
     let found = db.together(vec![(LOCK_DELIVERED, vec![&all]), (NOW, vec![])]).await?;
     let now: Millis = first(found.get(1))?;
     let (taken, failed): (Vec<_>, Vec<_>) = delivered.iter().partition(|one| one.result == DeliveryResult::Taken);
     let skipped = if failed.is_empty() { Vec::new() } else { pause(db, now, &failed).await? };
-    // A stream that was delivered twice is recorded by its last event.
+    // If a stream was delivered twice, its last event is recorded.
     let mut places: BTreeMap<&str, i64> = BTreeMap::new();
     for one in taken {
         let place = places.entry(one.checkout.as_str()).or_insert(one.seq);

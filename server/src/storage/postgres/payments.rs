@@ -39,7 +39,7 @@ pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<S
     Ok(taken)
 }
 
-/// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
+/// Locked by its checkout, whose row is locked until the commit that records the payment is finished.
 pub(super) async fn record_send_outcome(db: &Session, sent: &SendOutcome) -> Result<RecordedPayment, Problem> {
     let with = With { numbers: sending::numbers_of_sent(sent), ..With::default() };
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
@@ -87,7 +87,7 @@ pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Decision,
     Ok(decision)
 }
 
-// Transactions about hints: callbacks, returns, apps that look.
+// Transactions about hints: callbacks, returns, and views by apps.
 
 /// The most callbacks of a payment that are recognized as repeated.
 const MOST_CALLBACKS: i64 = 32;
@@ -103,7 +103,7 @@ pub(super) async fn record_hint(db: &Session, hint: &Hint) -> Result<HintOutcome
         }
         Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
             let known = db.row(IS_KNOWN, &[&payment.as_str(), secret]).await?;
-            // Whoever guesses addresses locks nothing.
+            // A guessed address locks nothing.
             if known.is_none() {
                 return Err(StorageError::not_found("callback address").into());
             }
@@ -140,7 +140,7 @@ async fn call_back(
         return Ok(outcome);
     }
     save(db, &opened.changes, &opened.aggregates);
-    // Only now: what is remembered is dealt with.
+    // Only now: a remembered callback has been processed.
     if let Some(same) = same {
         let id = payment.as_str().to_owned();
         db.later(REMEMBER, vec![Box::new(id.clone()), Box::new(same.to_vec()), Box::new(opened.changes.now)]);

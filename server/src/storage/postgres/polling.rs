@@ -1,4 +1,4 @@
-//! Polling and sweeping as several transactions each: claims polls, gives back unused ones, sweeps, and records how the gateway is.
+//! Polling and sweeping as several transactions each: claims polls, returns unused ones, sweeps, and records the gateway's state.
 
 use std::sync::atomic::Ordering;
 
@@ -23,8 +23,8 @@ use crate::{
 };
 
 impl PostgresStorage {
-    /// Looks what is due, takes so many polls out of the bucket, then leases as many: three transactions, so that a server that
-    /// stops in one of them keeps none of the others from polling.
+    /// Counts due polls, takes them out of the bucket, then leases them: three transactions, so that a server that stops
+    /// in one of them blocks no others.
     pub(super) async fn claim(&self, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
         let horizon = &self.horizons.polls;
         let look = horizon.look();
@@ -115,8 +115,8 @@ impl PostgresStorage {
         Ok(swept)
     }
 
-    /// Rate limiting of what was recorded before: should it get lost, the next answer says it again. That the gateway answers is
-    /// news only where the rate waits for it, as whoever claims finds out.
+    /// Adjusts the rate after recording; if that is lost, the next response repeats it. A success matters only if the rate waits
+    /// for the gateway, which each claim finds out.
     pub(super) async fn record_feedback<T>(&self, (recorded, mut heard): (T, Vec<(Method, GatewayFeedback)>)) -> T {
         let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
         heard.retain(|(method, heard)| !heard.troubles.is_empty() || (heard.is_well && waits(*method)));

@@ -27,14 +27,14 @@ use crate::{
     values::{CheckoutId, Method, Millis, PaymentId},
 };
 
-/// One server sweeps at a time: what one does, the others would only wait for.
+/// Only one server sweeps at a time: the others would only wait for it.
 const TRY_SWEEP: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended('kassa sweep', 0)), now_ms()";
 const OVERDUE: &str = "SELECT id, until FROM payments
     WHERE state IN ('prepared', 'sending') AND until <= $1 AND until >= $2 ORDER BY until LIMIT $3";
 const EXPIRING: &str = "SELECT id, expiry_due_at FROM checkouts
     WHERE state = 'open' AND expiry_due_at <= $1 AND expiry_due_at >= $2 ORDER BY expiry_due_at LIMIT $3";
 
-/// The result of a part of a sweep, with the place that it reached; nothing if another server sweeps.
+/// The result of a part of a sweep, with the place that it reached; `None` if another server sweeps.
 pub(super) type PartSwept = Option<(Vec<CheckoutId>, Found<1>)>;
 
 async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
@@ -44,8 +44,8 @@ async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
     })
 }
 
-/// Sweeps payments that are being sent. It is a transaction of its own, as the next ones are: each locks the aggregates of many
-/// checkouts, in their order.
+/// Sweeps payments that are being sent. It is a separate transaction, like the next ones: each locks the aggregates of
+/// many checkouts, in their order.
 pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
     maintenance::compensate(db, now).await?;
@@ -67,14 +67,14 @@ fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
     Ok(Found { now, last: [last], is_full: [rows.len() >= most as usize] })
 }
 
-/// Deletes data whose retention time has passed. Whether there may be more.
+/// Deletes data whose retention time has passed. True if there may be more.
 pub(super) async fn sweep_kept(db: &Session, sweep: Sweep) -> Result<bool, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(false) };
     let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), sweep.most).await?;
     Ok(pruned >= sweep.most as usize)
 }
 
-/// The checkouts that changed.
+/// Gives up overdue sends. Returns the changed checkouts.
 async fn give_up_sending(db: &Session, overdue: &[PaymentId]) -> Result<Vec<CheckoutId>, Problem> {
     if overdue.is_empty() {
         return Ok(Vec::new());
@@ -82,7 +82,7 @@ async fn give_up_sending(db: &Session, overdue: &[PaymentId]) -> Result<Vec<Chec
     let mut opened = aggregates::open(db, Of::Payments(overdue), With::default()).await?;
     let mut changed = Vec::new();
     for id in overdue {
-        // Nobody reads what is damaged.
+        // Damaged rows are skipped.
         let Ok((changes, aggregate, at)) = opened.at(id) else { continue };
         if polls::give_up_sending(changes, aggregate, at)? {
             changed.push(aggregate.root.id.clone());
@@ -113,8 +113,8 @@ const DUE: &str = "SELECT queues.queue,
             SELECT 1 FROM due WHERE due.queue = queues.queue AND at <= now AND at >= queues.since LIMIT $3) AS few),
         (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1), now
     FROM (SELECT now_ms() AS now OFFSET 0) AS moment, unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
-/// The most urgent first; what somebody else takes at the same moment is left to them. The inner query reads each queue by
-/// its index, and no more of it than is taken.
+/// Leases the most urgent first, and skips rows that another transaction is leasing. The inner query reads each queue by its
+/// index, and only the leased part.
 const LEASE: &str = "WITH taken AS MATERIALIZED (
         SELECT found.payment_id, queues.queue, found.at
         FROM unnest($2::smallint[], $3::bigint[], $4::bigint[]) AS queues (queue, since, most)
@@ -144,7 +144,7 @@ pub(super) struct Due {
 pub(super) type Next = [Option<Millis>; QUEUES];
 
 impl Due {
-    /// Where the look came to in those queues of which nothing was granted: to what is due first, or where nothing is, to now.
+    /// The scan's position in queues without a granted poll: the first due row, or else the present.
     pub(super) fn found(&self, granted: [u32; QUEUES], places: Slots) -> Found<QUEUES> {
         let is_left = |queue: usize| self.count[queue] > 0 || granted[queue] > 0 || places.free() == 0;
         let is_full = std::array::from_fn(is_left);
@@ -157,7 +157,7 @@ fn all_queues() -> Vec<i16> {
     Queue::all().map(Queue::number).collect()
 }
 
-/// Looks what is due, and locks nothing: a server that has nothing to query keeps nobody waiting.
+/// Counts due polls without locks: a server with nothing to query blocks nobody.
 pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<Due, Problem> {
     let (queues, since, most) = (all_queues(), look.since.to_vec(), i64::from(most));
     let rows = db.rows(DUE, &[&queues, &since, &most]).await?;
@@ -172,14 +172,14 @@ pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<
     Ok(due)
 }
 
-/// The queue that a row is about.
+/// The queue of a row.
 fn index(row: &Row) -> Result<usize, Problem> {
     let number: i16 = row.try_get(0)?;
     let index = usize::try_from(number).ok().filter(|index| *index < QUEUES);
     Ok(index.ok_or(StorageError::Damaged { what: "queue of questions" })?)
 }
 
-/// The wanted leases: where to look, and the most of each queue.
+/// The wanted leases: where to scan, and the most of each queue.
 pub(super) struct Lease {
     pub(super) look: Look<QUEUES>,
     pub(super) now: Millis,
@@ -195,7 +195,7 @@ pub(super) struct Leased {
 }
 
 /// The lease is the schedule: a poll whose result nobody records is due again at its end. So the commit need not wait for the
-/// disk: a lease that a power cut takes away is taken again.
+/// disk: a lease lost in a power cut is taken again.
 pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
     let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
     let leased_until = now.saturating_add(lease.lease_ms);
@@ -266,13 +266,13 @@ fn due_polls(
     Ok(due)
 }
 
-/// Its row cannot be read, which was logged, or is no longer with its checkout. The others are recorded all the same.
+/// Its row cannot be read, which was logged, or is no longer with its checkout. The others are still recorded.
 fn not_there(answered: &PollResult) {
     let (payment, checkout) = (answered.payment.as_str(), answered.checkout.as_str());
-    tracing::error!(target: "kassa_server", payment, checkout, "an answer cannot be written down: a person has to look");
+    tracing::error!(target: "kassa_server", payment, checkout, "a result cannot be recorded: a person must review it");
 }
 
-/// All answers are one batch: so many statements, however many they are.
+/// Records all results as one batch, with a fixed number of statements.
 pub(super) async fn record(
     db: &Session,
     answers: &[PollResult],

@@ -1,5 +1,5 @@
 //! The poll rate of all workers of all servers: the rows of its buckets, which are locked while they change. They change in
-//! transactions of their own, so that a server that stops in the middle of something else blocks nobody here.
+//! separate transactions, so that a server that stops in other work blocks nobody here.
 
 use tokio_postgres::Row;
 
@@ -17,7 +17,7 @@ use crate::{
     values::{Method, Millis},
 };
 
-/// Locks them: one after another.
+/// Locks the buckets, one after another.
 const BUCKETS: &str = "SELECT bucket, turn, tokens, rate, filled_at, halved_at, not_before, recovers_at
     FROM question_limit ORDER BY bucket FOR UPDATE";
 const WRITE: &str =
@@ -49,21 +49,21 @@ pub(super) struct Wanted {
 pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
     let (limit, polls) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
-    // If nothing was granted, nothing is written: it fills from the last write. A clock that was set back is recorded.
+    // If nothing was granted, nothing is written: the buckets fill from the last write. A clock that was set back is recorded.
     if polls.iter().any(|count| *count > 0) || before.is_ahead(now) {
         write(db, &before, &limit);
     }
     Ok(Granted { polls, limit, now })
 }
 
-/// Puts back what was taken and not used, or takes what was used beyond.
+/// Puts back unused requests, or takes the excess.
 pub(super) async fn correct(db: &Session, unused: &[i64; METHODS], granted: &PollLimit) -> Result<(), Problem> {
     let (before, _) = lock(db).await?;
     write(db, &before, &before.corrected(unused, granted));
     Ok(())
 }
 
-/// The gateway has trouble, or answers.
+/// Records that the gateway has trouble, or answers.
 pub(super) async fn note(db: &Session, heard: &[(Method, GatewayFeedback)]) -> Result<(), Problem> {
     let (before, now) = lock(db).await?;
     let limit = heard.iter().fold(before, |limit, (method, heard)| limit.with_feedback(*method, heard, now));
@@ -103,7 +103,7 @@ fn bucket(row: &Row) -> Result<Bucket, Problem> {
     })
 }
 
-/// Writes those that changed with the commit.
+/// Writes the changed buckets with the commit.
 fn write(db: &Session, before: &PollLimit, limit: &PollLimit) {
     let buckets = |limit: &PollLimit| {
         (0_i16..).zip(std::iter::once((limit.all, limit.turn)).chain(limit.methods.map(|of| (of, 0))))

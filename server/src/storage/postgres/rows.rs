@@ -1,4 +1,4 @@
-//! Rows as what they stand for.
+//! Conversion of rows to values.
 
 use std::{collections::HashMap, str::FromStr};
 
@@ -37,7 +37,7 @@ const CHECKOUTS: &str = "SELECT id, reference, amount, currency, description, me
     FROM checkouts WHERE id = ANY($1)";
 const PAYMENTS: &str = payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
 
-/// A text that this server wrote, read back.
+/// Parses a stored text.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, Problem> {
     text.parse().map_err(|_| StorageError::Damaged { what }.into())
 }
@@ -128,8 +128,8 @@ fn checkout(row: &Row) -> Result<Checkout, Problem> {
     })
 }
 
-/// The checkouts of these identifiers with their payments, in this order, as they are at one moment where the transaction is of
-/// one moment. Where it is not, the payments may be newer than the checkout.
+/// The checkouts of these identifiers with their payments, in this order. In a snapshot transaction they are consistent;
+/// otherwise the payments may be newer than the checkout.
 pub(super) async fn views(db: &Session, ids: &[String]) -> Result<Vec<CheckoutView>, Problem> {
     let queries: Vec<Query<'_>> = vec![(CHECKOUTS, vec![&ids]), (PAYMENTS, vec![&ids])];
     let found = db.together(queries).await?;
@@ -145,12 +145,12 @@ pub(super) async fn views(db: &Session, ids: &[String]) -> Result<Vec<CheckoutVi
     Ok(ids.iter().filter_map(|id| views.remove(id.as_str())).collect())
 }
 
-/// One of them.
+/// The checkout of an identifier.
 pub(super) async fn view(db: &Session, id: &str) -> Result<Option<CheckoutView>, Problem> {
     Ok(views(db, &[id.to_owned()]).await?.pop())
 }
 
-/// One that must be there.
+/// A checkout that must exist.
 pub(super) async fn existing_view(db: &Session, id: &str) -> Result<CheckoutView, Problem> {
     view(db, id).await?.ok_or_else(|| StorageError::Damaged { what: "checkout's identifier" }.into())
 }
@@ -161,7 +161,7 @@ const OF_PAYMENTS: &str =
     "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times
     FROM exchanges WHERE payment_id = ANY($1) ORDER BY payment_id, number";
 
-/// All that are kept of each payment, the first one first.
+/// All stored exchanges of each payment, the oldest first.
 pub(super) async fn of_payments(db: &Session, payments: &[Payment]) -> Result<Vec<Vec<StoredExchange>>, Problem> {
     let ids: Vec<&str> = payments.iter().map(|payment| payment.id.as_str()).collect();
     let rows = db.rows(OF_PAYMENTS, &[&ids]).await?;
@@ -178,7 +178,7 @@ const REPLIES: &str =
     FROM exchanges JOIN payments ON payments.id = payment_id
     WHERE (payment_id, exchanges.number) > ($1, $2) ORDER BY payment_id, exchanges.number LIMIT $3";
 
-/// The next responses behind a place, in the order of their payments' identifiers.
+/// The next responses after a place, in the order of their payments' identifiers.
 pub(super) async fn replies(client: &Client, after: &(String, u64)) -> Result<Vec<StoredReply>, Problem> {
     let number = i64::try_from(after.1).unwrap_or(i64::MAX);
     let rows = client.query(REPLIES, &[&after.0, &number, &REPLIES_PAGE]).await?;

@@ -1,5 +1,5 @@
-//! Saves aggregates: what was changed of many rows is one statement for each table. The statements wait, and are sent together with
-//! the commit (pipelining).
+//! Saves aggregates: the changes of many rows are one statement for each table. The statements are queued, and sent
+//! together with the commit (pipelining).
 
 use super::{
     schedule::{save_due, save_pauses},
@@ -14,10 +14,10 @@ use crate::{
     values::{CheckoutId, CheckoutState},
 };
 
-/// Writes down what was changed, in the order of the locks: what refers to something comes after it.
+/// Writes the changes, in the order of the locks: referring rows come after the referred ones.
 pub(super) fn save(db: &Session, changes: &Changes, aggregates: &[CheckoutAggregate]) {
     let payments = || aggregates.iter().flat_map(|aggregate| &aggregate.payments);
-    // First what gives way: the index takes no two that may take money, at no moment.
+    // Payments that give way come first: the index never allows two that may take money.
     let is_changed = |row: &&PaymentRow| row.dirty.is_any() && !row.dirty.is_new;
     update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
     insert_payments(db, &payments().filter(|row| row.dirty.is_new).collect::<Vec<_>>());
@@ -65,7 +65,7 @@ fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
     );
 }
 
-/// All that can change. Where no column that is indexed does, no index is touched (HOT).
+/// Updates all mutable columns. If no indexed column changes, no index is updated (HOT).
 fn update_payments(db: &Session, rows: &[&PaymentRow]) {
     if rows.is_empty() {
         return;
@@ -125,7 +125,7 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
     );
 }
 
-/// Of checkouts that have ended: none of their payments is confirmed any more.
+/// Wipes the phones of ended checkouts, whose payments are never confirmed.
 fn wipe_phones(db: &Session, aggregates: &[CheckoutAggregate]) {
     let ends_with_phones = |aggregate: &&CheckoutAggregate| {
         let has_ended = aggregate.root.dirty.state && aggregate.root.state != CheckoutState::Open;
@@ -168,7 +168,7 @@ fn update_heads(db: &Session, rows: &[&AggregateRoot]) {
     );
 }
 
-/// Another transaction may take the same number meanwhile: then the unique index ends one of the two, which is run again.
+/// Another transaction may take the same number concurrently: then the unique index fails one of the two, which is retried.
 fn take_numbers(db: &Session, changes: &Changes) {
     let mut rows = changes.numbers.taken().to_vec();
     if rows.is_empty() {
@@ -241,7 +241,7 @@ fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
     );
 }
 
-/// In their order, which is that of the feed. A stream that was given up is tried again.
+/// Writes events in order, which is that of the feed. A given-up stream is tried again.
 fn write_events(db: &Session, changes: &Changes) {
     let rows = &changes.events;
     if rows.is_empty() {
@@ -279,8 +279,8 @@ fn write_events(db: &Session, changes: &Changes) {
     );
 }
 
-/// The same answer to the same question is counted (run-length encoding), and of many the first ones and the last ones are
-/// kept. A sender may say it again where it heard nothing of its commit (idempotency).
+/// Equal responses to equal requests are counted (run-length encoding), and of many the first and the last ones are stored. A
+/// sender may repeat it after an uncertain commit (idempotency).
 fn save_exchanges(db: &Session, changes: &Changes) {
     let rows = &changes.exchanges;
     if rows.is_empty() {
@@ -305,7 +305,7 @@ fn save_exchanges(db: &Session, changes: &Changes) {
     );
 }
 
-/// All parts see the rows as they were before.
+/// All parts of the statement see the rows as they were before.
 const SAVE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         SELECT n.*, known.last, known.same
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],

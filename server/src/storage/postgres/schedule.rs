@@ -1,4 +1,4 @@
-//! Saves when payments are polled, and until when a method's payments wait to be sent.
+//! Saves the schedule of polls, and the pauses of methods.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::{
     values::Millis,
 };
 
-/// When a payment is due, as it is put.
+/// The schedule of a payment: time, queue and start of its age.
 type Put = (Millis, i16, Millis);
 
-/// Each row once, in the order of the payments.
+/// Writes each row once, in the order of the payments.
 pub(super) fn save_due(db: &Session, changes: &Changes) {
     let (mut put, mut put_unless_there): (BTreeMap<&str, Put>, BTreeMap<&str, Put>) = Default::default();
     let (mut again, mut no_more) = (BTreeMap::new(), BTreeMap::new());
@@ -67,8 +67,8 @@ pub(super) fn save_due(db: &Session, changes: &Changes) {
     forget_due(db, &forget);
 }
 
-/// In another queue never before now: it may be behind where all looks begin. The last question may lie ahead, where the clock
-/// was set back since.
+/// In another queue never before now, where scans may have passed it. The last query may be in the future,
+/// if the clock was set back since.
 const PUT: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
     ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at),
@@ -94,7 +94,7 @@ fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>, now: Opti
     db.later(sql, values);
 }
 
-/// Queries no more, whatever was hinted.
+/// Ends polling, despite any hints.
 pub(super) fn forget_due(db: &Session, payments: &[&str]) {
     if !payments.is_empty() {
         let payments = column(payments, |id| (*id).to_owned());

@@ -1,5 +1,5 @@
-//! A connection within one transaction. Statements are sent together where they can be (pipelining): a transaction costs round
-//! trips, not statements.
+//! A connection within one transaction. Statements are sent together whenever possible (pipelining): a transaction
+//! costs round trips, not statements.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -29,10 +29,10 @@ where
     Box::new(rows.iter().map(of).collect::<Vec<T>>())
 }
 
-/// The transaction's commit does not wait for the disk: for what may be lost, and is done again.
+/// The transaction's commit does not wait for the disk: for writes that may be lost and repeated.
 pub(super) const NOT_ON_DISK: &str = "SET LOCAL synchronous_commit TO off";
 
-/// A connection within one transaction. One that is dropped before its end is closed, as nobody knows its state.
+/// A connection within one transaction. If it is dropped before its end, the connection is closed, because its state is unknown.
 pub(super) struct Session {
     client: Option<Object>,
     /// The statement that begins the transaction, until it is sent.
@@ -51,12 +51,12 @@ impl Session {
         self.client.as_ref().ok_or_else(|| StorageError::failed("the transaction has ended").into())
     }
 
-    /// Sends several queries at once. They are carried out in their order, each after the one before.
+    /// Sends several queries at once. They are executed in order.
     pub(super) async fn together(&self, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>, Problem> {
         let client = self.client()?;
         let mut prepared = Vec::with_capacity(queries.len());
         for (sql, values) in queries {
-            // All of them first: one that waited to be prepared would be sent after those behind it.
+            // All are prepared first: otherwise one that waits to be prepared would be sent after later ones.
             prepared.push((client.prepare_cached(sql).await?, values));
         }
         let begun = self.send_begin(client);
@@ -78,7 +78,7 @@ impl Session {
         Ok(self.together(vec![(sql, values.to_vec())]).await?.pop().unwrap_or_default())
     }
 
-    /// The first row, where there is one.
+    /// The first row, if there is one.
     pub(super) async fn row(&self, sql: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>, Problem> {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
@@ -92,17 +92,17 @@ impl Session {
         Ok(changed?)
     }
 
-    /// Writes something with the commit, or with the next [`flush`](Self::flush).
+    /// Queues a statement for the commit, or for the next [`flush`](Self::flush).
     pub(super) fn later(&self, sql: &'static str, values: Vec<Param>) {
         self.later.lock().unwrap_or_else(PoisonError::into_inner).push((sql, values));
     }
 
-    /// Sends what waits.
+    /// Sends the queued statements.
     pub(super) async fn flush(&self) -> Result<(), Problem> {
         self.send_later("").await
     }
 
-    /// Commits, with what waits. After an error nothing of the transaction is there, unless
+    /// Commits, with the queued statements. After an error nothing of the transaction is stored, unless
     /// [`is_end_unknown`](Self::is_end_unknown).
     pub(super) async fn commit(&self) -> Result<(), Problem> {
         let has_begun = self.begin.lock().unwrap_or_else(PoisonError::into_inner).is_none();
@@ -137,12 +137,12 @@ impl Session {
         Ok(ended?)
     }
 
-    /// Whether the commit was sent: where its answer is missing, nobody knows whether it was carried out.
+    /// Whether the commit was sent: without its response, it is unknown whether it was executed.
     pub(super) fn is_end_unknown(&self) -> bool {
         self.is_committing.load(Ordering::Acquire)
     }
 
-    /// Nothing of it is to be there. The connection can be used again where it says so.
+    /// Rolls back. The connection can be reused if the database confirms it.
     pub(super) async fn roll_back(&mut self) {
         let Some(client) = self.client.take() else { return };
         if client.batch_execute("ROLLBACK").await.is_err() {
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    /// It has ended in order: its connection goes back to the pool.
+    /// Ends a finished transaction: its connection returns to the pool.
     pub(super) fn end(mut self) {
         drop(self.client.take());
     }
@@ -170,9 +170,9 @@ pub(super) fn first<T: FromSqlOwned>(rows: Option<&Vec<Row>>) -> Result<T, Probl
     Ok(row.try_get(0)?)
 }
 
-// What can go wrong with a statement, and whether it may be tried again.
+// Errors of a statement, and whether it may be retried.
 
-/// The database's failure, or what was found in it.
+/// A failure of the database, or an error in its data or rules.
 #[derive(Debug)]
 pub(super) enum Problem {
     Storage(StorageError),
@@ -180,15 +180,15 @@ pub(super) enum Problem {
 }
 
 impl Problem {
-    /// Whether a transaction met another one, was rolled back for certain, and may succeed when it is run again: what it read
-    /// has changed, two waited for one another, or the other one wrote first what may be there once.
+    /// Whether a transaction conflicted with another one, was certainly rolled back, and may succeed if retried: its reads
+    /// changed, two waited for each other, or the other one wrote a unique value first.
     pub(super) fn is_conflict(&self) -> bool {
         let conflicts =
             [&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED, &SqlState::UNIQUE_VIOLATION];
         self.code().is_some_and(|code| conflicts.contains(&code))
     }
 
-    /// Whether the connection is of no use any more: it is gone, or does not know the tables as they are now.
+    /// Whether the connection is unusable: it is gone, or its statements do not match the current tables.
     pub(super) fn is_of_the_connection(&self) -> bool {
         match self {
             Self::Storage(_) => false,
@@ -207,12 +207,12 @@ impl Problem {
     }
 }
 
-/// After which the database closes the connection, whatever the reason.
+/// Whether the database closes the connection after this error.
 fn is_fatal(error: &DbError) -> bool {
     matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
 }
 
-/// A row that is not as it should be is so on every connection.
+/// Whether a value is wrong: that would be the same on every connection.
 fn is_of_a_value(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| {
         cause.is::<tokio_postgres::types::WrongType>() || cause.is::<tokio_postgres::types::WasNull>()
@@ -240,7 +240,7 @@ impl From<Problem> for StorageError {
     }
 }
 
-/// In its words, without its details: those repeat values of rows.
+/// The database's message, without its details, which repeat values of rows.
 pub(super) fn error_text(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => database_error_text(error),

@@ -1,4 +1,4 @@
-//! Where the database is, and how it is spoken to.
+//! The place of the database, and how to connect.
 
 use std::{
     fmt,
@@ -26,17 +26,17 @@ use crate::{
     },
 };
 
-/// The default of the most connections of one server.
+/// The default maximum of connections of one server.
 const CONNECTIONS: u32 = 16;
-/// The deadline of each address. A host that is gone must not take the time of the next one.
+/// The deadline of each address. An unreachable host must not use up the time of the next one.
 const CONNECTING: Duration = Duration::from_secs(2);
-/// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
+/// The time without a response after which a connection counts as lost: a cut cable reports nothing.
 const UNANSWERED: Duration = Duration::from_secs(10);
-/// Keepalive: how long one that is not answered is waited for, and after how many the connection is lost.
+/// Keepalive: the wait for each response, and the number of missing ones after which the connection is lost.
 const ASKED_AGAIN: Duration = Duration::from_secs(2);
 const TIMES_ASKED: u32 = 3;
 
-/// Where a PostgreSQL database is, and how it is spoken to. It may hold a password, and prints without it.
+/// The place of a PostgreSQL database, and how to connect. It may contain a password, which `Debug` does not print.
 ///
 /// ```
 /// use kassa_server::PostgresSettings;
@@ -53,11 +53,12 @@ pub struct PostgresSettings {
 }
 
 impl PostgresSettings {
-    /// Reads an address such as `postgres://user:password@host:5432/database`, with the options that libpq knows. **To another
-    /// machine it goes by TLS, with a certificate that is verified**, unless `sslmode=disable` is said.
+    /// Reads an address such as `postgres://user:password@host:5432/database`, with the options that libpq knows. **Connections
+    /// to another machine use TLS with a verified certificate**, unless `sslmode=disable` is set.
     ///
     /// # Errors
-    /// [`ServerError::Invalid`] for the field `database`. Its sentence repeats nothing of the address, which may hold a password.
+    /// [`ServerError::Invalid`] for the field `database`. Its sentence repeats nothing of the
+    /// address, which may contain a password.
     pub fn parse(url: &str) -> Result<Self, ServerError> {
         let (rest, options) = options_of(url);
         let mut config: Config = rest.parse().map_err(|problem| refused(&url_rule(&problem)))?;
@@ -70,32 +71,32 @@ impl PostgresSettings {
         config.tcp_user_timeout(*config.get_tcp_user_timeout().unwrap_or(&UNANSWERED));
         config.keepalives_idle(UNANSWERED).keepalives_interval(ASKED_AGAIN).keepalives_retries(TIMES_ASKED);
         if config.get_hosts().len() > 1 {
-            // Of several, the primary is meant, whichever it is by now.
+            // Of several hosts, the current primary is used.
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         Ok(Self { config, connections: CONNECTIONS, ca_file: options.ca_file })
     }
 
-    /// Gives this password, instead of one in the address.
+    /// Sets the password, instead of one in the address.
     #[must_use]
     pub fn with_password(mut self, password: &str) -> Self {
         self.config.password(password);
         self
     }
 
-    /// Holds so many connections at most. All servers together need less than the database's `max_connections`.
+    /// Sets the maximum of connections. All servers together need less than the database's `max_connections`.
     #[must_use]
     pub fn with_connections(self, most: u32) -> Self {
         Self { connections: most.max(1), ..self }
     }
 
-    /// Trusts the certificates of this file (PEM), and no public ones.
+    /// Trusts only the certificates of this file (PEM), and no public ones.
     #[must_use]
     pub fn with_ca_file(self, path: &Path) -> Self {
         Self { ca_file: Some(path.to_owned()), ..self }
     }
 
-    /// Where it is, without user, password and options: for messages.
+    /// The address without user, password and options, for messages.
     pub fn place(&self) -> String {
         let ports = self.config.get_ports();
         let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
@@ -113,7 +114,7 @@ impl PostgresSettings {
         self.config.get_password().is_some()
     }
 
-    /// Whether what is said goes to another machine in plain text.
+    /// Whether the connection to another machine is unencrypted.
     pub(crate) fn is_in_clear(&self) -> bool {
         !is_local(&self.config) && self.config.get_ssl_mode() == SslMode::Disable
     }
@@ -154,7 +155,7 @@ fn refused(sentence: &str) -> ServerError {
     ServerError::invalid(Violation::new("database", Rule::Format, sentence))
 }
 
-/// Which option it is that has a wrong value. An option that is not known may be a part of a password.
+/// The option with a wrong value. An unknown option may be a part of a password.
 fn url_rule(problem: &tokio_postgres::Error) -> String {
     let why = std::error::Error::source(problem).map(ToString::to_string).unwrap_or_default();
     let why = if why.starts_with("invalid value for option") { format!(": {why}") } else { String::new() };
@@ -163,14 +164,14 @@ fn url_rule(problem: &tokio_postgres::Error) -> String {
     )
 }
 
-/// The options that are read here, as tokio-postgres knows fewer of their values.
+/// The options that are parsed here, because tokio-postgres supports fewer of their values.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     ssl_mode: Option<String>,
     ca_file: Option<PathBuf>,
 }
 
-/// The address without them, and them. What stands before the first @ is user and password, whatever signs are in it.
+/// The address without these options, and the options. The part before the first @ is user and password, with any characters.
 fn options_of(url: &str) -> (String, Options) {
     let host = url.find('@').unwrap_or_default();
     let Some(at) = url[host..].find('?').map(|at| host + at) else { return (url.to_owned(), Options::default()) };
@@ -194,7 +195,7 @@ fn decoded(text: &str) -> String {
 }
 
 impl Options {
-    /// What falls back to plain text would hand a password and payers' data to whoever stands between.
+    /// A fallback to plain text would expose a password and payers' data on the network.
     fn ssl_mode(&self, is_local: bool) -> Result<SslMode, ServerError> {
         match (self.ssl_mode.as_deref(), is_local) {
             (Some("require" | "verify-ca" | "verify-full"), _) | (None, false) => Ok(SslMode::Require),
@@ -207,7 +208,7 @@ impl Options {
     }
 }
 
-/// Whether nobody can stand between.
+/// Whether the connection stays on this machine.
 fn is_local(config: &Config) -> bool {
     let is_loopback = |name: &str| name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     let is_local = |host: &Host| match host {

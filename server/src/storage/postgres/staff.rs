@@ -25,12 +25,12 @@ const ADD_SESSION: &str = "INSERT INTO staff_sessions (hash, key_id, made_at, us
 const SESSION: &str = "SELECT api_keys.id, api_keys.name, api_keys.may, now_ms() - used_at FROM staff_sessions
     JOIN api_keys ON api_keys.id = staff_sessions.key_id
     WHERE staff_sessions.hash = $1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL";
-/// One that is over stays so.
+/// An ended session stays ended.
 const USE_SESSION: &str =
     "UPDATE staff_sessions SET used_at = moment.at, expires_at = LEAST(made_at + $2, moment.at + $3)
     FROM (SELECT now_ms() AS at) AS moment WHERE hash = $1 AND expires_at > moment.at";
 
-/// False where the key is no good one of the staff's.
+/// Adds a session. False if the key is not a valid staff key.
 pub(super) async fn add_session(db: &Session, new: &NewStaffSession) -> Result<bool, Problem> {
     let lifetime = LONGEST_IDLE.min(LONGEST_SESSION);
     Ok(db.execute(ADD_SESSION, &[&&new.hash.0[..], &new.key.as_str(), &lifetime]).await? == 1)
@@ -107,7 +107,7 @@ pub(super) async fn remove_unknown_callbacks(db: &Session, until: Millis) -> Res
     db.execute("DELETE FROM unknown_callbacks WHERE last_at <= $1", &[&until]).await
 }
 
-/// Payments that became unknown before this moment have been so for too long.
+/// The time before which an unknown payment counts as unknown for too long.
 pub(super) async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
     let now: Millis = first(Some(&db.rows("SELECT now_ms()", &[]).await?))?;
     Ok(now.saturating_sub(UNKNOWN_FOR))
@@ -169,7 +169,7 @@ async fn claims_of(db: &Session, view: &CheckoutView) -> Result<Vec<Vec<ListedCl
     Ok(claims)
 }
 
-/// Word for word as the index has it: only then is the index used.
+/// The condition repeats that of the index exactly: only then is the index used.
 macro_rules! ends {
     () => {
         "events.kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown')
@@ -191,7 +191,7 @@ const CHARGES: &str = concat!(
     ORDER BY events.at, events.id LIMIT $3"
 );
 
-/// The state that the event led to, as a person decides both ways.
+/// The state after the event, because a person's decision can have either result.
 const ENDS: &str = concat!(
     "SELECT events.at, events.body::jsonb #>> '{data,payment,state}', payments.method, checkouts.amount,
         checkouts.currency

@@ -1,4 +1,4 @@
-//! Opens and saves a checkout's aggregate. One writer is all that there is: nothing changes while one is open.
+//! Opens and saves a checkout's aggregate. There is only one writer: nothing else changes while an aggregate is open.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -26,19 +26,19 @@ pub(super) fn open(db: &Connection, id: &CheckoutId) -> Result<Option<CheckoutAg
     Ok(Some(CheckoutAggregate { root, payments: rows::payments_of(db, id)?, is_damaged: false }))
 }
 
-/// The aggregate of a payment's checkout with that payment alone, which stands at the first place.
+/// The aggregate of a payment's checkout with only that payment, at index 0.
 pub(super) fn open_at(db: &Connection, payment: &PaymentId) -> Result<Option<CheckoutAggregate>, StorageError> {
     let Some(row) = rows::payment(db, payment)? else { return Ok(None) };
     let root = root(db, &row.payment.checkout)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })?;
     Ok(Some(CheckoutAggregate { root, payments: vec![row], is_damaged: false }))
 }
 
-/// One that must be there.
+/// The aggregate of a payment that must exist.
 pub(super) fn open_known(db: &Connection, payment: &PaymentId) -> Result<CheckoutAggregate, StorageError> {
     open_at(db, payment)?.ok_or(StorageError::Damaged { what: "payment's identifier" })
 }
 
-/// Nothing changed yet, with what is known of the numbers that may be taken.
+/// Empty changes, with the owners of the numbers that may be taken.
 pub(super) fn begin(db: &Connection, numbers: &[Number]) -> Result<Changes, StorageError> {
     let mut owner = db.prepare_cached("SELECT payment_id FROM taken_numbers WHERE number = ?1 AND kind = ?2")?;
     let mut owners = Vec::new();
@@ -81,7 +81,7 @@ fn head_of(id: &CheckoutId, row: &Row<'_>) -> Result<AggregateRoot, StorageError
     })
 }
 
-/// From when a payment's age counts, where it is due.
+/// The start of a payment's age, if it is scheduled.
 pub(super) fn due_since(db: &Connection, id: &PaymentId) -> Result<Option<Millis>, StorageError> {
     let mut statement = db.prepare_cached("SELECT since FROM due WHERE payment_id = ?1")?;
     Ok(statement.query_row([id.as_str()], |row| row.get(0)).optional()?)
@@ -103,7 +103,7 @@ pub(super) fn claims(db: &Connection, id: &PaymentId) -> Result<Vec<ClaimRow>, S
     Ok(claims)
 }
 
-/// Writes down what was changed.
+/// Writes the changes.
 pub(super) fn save(db: &Connection, changes: &Changes, aggregate: &CheckoutAggregate) -> Result<(), StorageError> {
     save_root(db, &aggregate.root)?;
     for row in aggregate.payments.iter().filter(|row| row.dirty.is_any()) {
@@ -165,7 +165,7 @@ fn save_claims(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Only what was changed, as each column that is named costs a look at its indexes.
+/// Writes only the changed columns, because each named column costs a check of its indexes.
 fn save_root(db: &Connection, root: &AggregateRoot) -> Result<(), StorageError> {
     let id = root.id.as_str();
     if root.dirty.state {
@@ -185,7 +185,7 @@ fn save_root(db: &Connection, root: &AggregateRoot) -> Result<(), StorageError> 
             root.keys_kept_since,
         ))?;
         if root.state != CheckoutState::Open {
-            // None of its payments is confirmed any more, also of those that were not read.
+            // None of its payments is confirmed any more, including those not loaded.
             let sql = "UPDATE payments SET payer_phone = NULL WHERE checkout_id = ?1 AND payer_phone IS NOT NULL";
             db.prepare_cached(sql)?.execute([id])?;
         }
@@ -209,7 +209,7 @@ fn save_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     }
     let (id, payment) = (row.payment.id.as_str(), &row.payment);
     if let Some(before) = row.dirty.state {
-        // Conditional on the state before, whatever else there is to see to it.
+        // Conditional on the previous state, in addition to all other safeguards.
         let changed = db
             .prepare_cached(
                 "UPDATE payments SET state = ?2, is_stuck = ?4, unknown_since = ?5, until = ?6, events = ?7
@@ -252,7 +252,7 @@ fn save_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
         db.prepare_cached(sql)?.execute([id])?;
     }
     if row.dirty.rest && payment.is_replaced {
-        // Apart, as the index of those that may take money looks at it. It never becomes false again.
+        // A separate statement, because the index of payments that may take money uses this column. It never becomes false again.
         db.prepare_cached("UPDATE payments SET is_replaced = 1 WHERE id = ?1")?.execute([id])?;
     }
     if row.dirty.rest { save_rest(db, row) } else { Ok(()) }
@@ -284,7 +284,7 @@ fn save_rest(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// As it stands by now: it may have ended in the transaction that began it.
+/// Inserts its current state: it may have ended in the transaction that began it.
 fn insert_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     let payment = &row.payment;
     let failure = payment.failure.as_ref();

@@ -118,7 +118,7 @@ pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, Sto
     Ok(revoked as u64)
 }
 
-/// The index is said by name: the planner would rather read all that are open, every second.
+/// Names the index: otherwise the planner would read all open checkouts, every second.
 const EXPIRING: &str = "SELECT id FROM checkouts INDEXED BY checkouts_that_expire
     WHERE state = 'open' AND expiry_due_at <= ?1 ORDER BY expiry_due_at LIMIT ?2";
 
@@ -129,7 +129,7 @@ pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<Vec<Ch
     ids.iter().map(|id| rows::read(id, "checkout")).collect()
 }
 
-/// True where it has expired.
+/// Expires a checkout. True if it has expired.
 pub(super) fn expire(db: &Connection, id: &CheckoutId) -> Result<bool, StorageError> {
     let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(false) };
     let mut changes = aggregates::begin(db, &[])?;
@@ -161,7 +161,7 @@ pub(super) fn all_api_keys(db: &Connection) -> Result<Vec<ApiKeyRow>, StorageErr
     Ok(statement.query_map([], read_api_key)?.collect::<Result<_, _>>()?)
 }
 
-/// Ends the sessions that were started with it, too.
+/// Also ends the sessions that were started with it.
 pub(super) fn revoke_api_key(db: &Connection, id: &ApiKeyId) -> Result<bool, StorageError> {
     let revoked = db
         .prepare_cached("UPDATE api_keys SET revoked_at = now_ms() WHERE id = ?1 AND revoked_at IS NULL")?

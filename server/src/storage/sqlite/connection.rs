@@ -18,7 +18,7 @@ use crate::{
     values::{Millis, millis},
 };
 
-/// Migration N brings a database from version N to N + 1. One that was released is never edited.
+/// Migration N brings a database from version N to N + 1. A released migration is never edited.
 const MIGRATIONS: [&str; 1] = [include_str!("migration_1.sql")];
 
 /// The version that this server writes.
@@ -26,7 +26,7 @@ pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-/// The most memory that pages are kept in.
+/// The size of the page cache.
 const CACHE_KIB: i64 = 32 * 1024;
 /// The length of the write-ahead log at which it is written back: 64 MB.
 const LOG_PAGES: i64 = 16_000;
@@ -36,15 +36,15 @@ const CACHED_STATEMENTS: usize = 128;
 /// The database's clock, in milliseconds since the beginning of 1970.
 pub type DatabaseClock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
-/// The machine's own.
+/// The machine's clock.
 pub fn real_clock() -> DatabaseClock {
     Arc::new(|| std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, millis))
 }
 
-/// A connection that writes. Missing migrations are run; a newer file is refused, and stays as it is.
+/// A connection that writes. Missing migrations are run; a newer file is refused, and not changed.
 ///
 /// # Errors
-/// [`StorageError::Newer`], or [`StorageError::Failed`] where the file cannot be used.
+/// [`StorageError::Newer`], or [`StorageError::Failed`] if the file cannot be used.
 pub fn open_writer(path: &Path, clock: DatabaseClock) -> Result<Connection, StorageError> {
     writer(Connection::open(path)?, clock)
 }
@@ -52,14 +52,14 @@ pub fn open_writer(path: &Path, clock: DatabaseClock) -> Result<Connection, Stor
 /// A database in memory, for tests.
 ///
 /// # Errors
-/// [`StorageError::Failed`] where there is no memory.
+/// [`StorageError::Failed`] if there is no memory.
 pub fn open_in_memory(clock: DatabaseClock) -> Result<Connection, StorageError> {
     writer(Connection::open_in_memory()?, clock)
 }
 
 fn writer(mut connection: Connection, clock: DatabaseClock) -> Result<Connection, StorageError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // Looked at before anything is set.
+    // Checked before anything is set.
     refuse_newer(&connection)?;
     refuse_foreign(&connection)?;
     write_ahead(&connection)?;
@@ -72,7 +72,7 @@ fn writer(mut connection: Connection, clock: DatabaseClock) -> Result<Connection
     // instead of after each.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
-    // What a savepoint would have to restore is kept in memory: else pages of the database go into files elsewhere.
+    // Savepoint data stays in memory: otherwise pages of the database would be written to files elsewhere.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     prepare(&connection, clock)?;
     migrate(&mut connection)?;
@@ -97,7 +97,7 @@ fn is_busy(problem: &rusqlite::Error) -> bool {
 /// A connection that only reads.
 ///
 /// # Errors
-/// [`StorageError::Failed`] where the file cannot be used.
+/// [`StorageError::Failed`] if the file cannot be used.
 pub fn open_reader(path: &Path, clock: DatabaseClock) -> Result<Connection, StorageError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -108,13 +108,13 @@ pub fn open_reader(path: &Path, clock: DatabaseClock) -> Result<Connection, Stor
 
 fn prepare(connection: &Connection, clock: DatabaseClock) -> Result<(), StorageError> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    // Query planner stability: else a statement is compiled again whenever another value is bound to it.
+    // Query planner stability: otherwise a statement is recompiled for each new bound value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.create_scalar_function("now_ms", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(clock()))?;
     Ok(())
 }
 
-/// The moment, by the database's clock.
+/// The time, by the database's clock.
 pub(super) fn now(db: &Connection) -> Result<Millis, StorageError> {
     Ok(db.prepare_cached("SELECT now_ms()")?.query_row([], |row| row.get(0))?)
 }
@@ -130,19 +130,19 @@ fn refuse_newer(connection: &Connection) -> Result<(), StorageError> {
     }
 }
 
-/// Tables are left alone that are another program's.
+/// Another program's tables are left alone.
 fn refuse_foreign(connection: &Connection) -> Result<(), StorageError> {
     if is_foreign(connection)? { Err(StorageError::failed("it is another program's")) } else { Ok(()) }
 }
 
-/// Whether there are tables, and none of a server's.
+/// Whether there are tables, but none of a server.
 pub(super) fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
-    // One statement, as another process may be making them.
+    // One statement, because another process may be creating them.
     let sql = "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_master)";
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-/// Runs the missing migrations, all or none. Two servers that start at once wait for one another.
+/// Runs the missing migrations, all or none. Two servers that start at once wait for each other.
 fn migrate(connection: &mut Connection) -> Result<(), StorageError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     refuse_newer(&transaction)?;
@@ -154,34 +154,34 @@ fn migrate(connection: &mut Connection) -> Result<(), StorageError> {
     Ok(transaction.commit()?)
 }
 
-// The database's files, looked at before and after each commit. What is written to a file that was removed or replaced, nobody
-// finds after the next start: so nothing is read or written while one of them is not where it was opened.
+// The database's files, checked before and after each commit. Writes to a removed or replaced file are lost after the next start:
+// so nothing is read or written while one of them is not where it was opened.
 
-/// The files that SQLite has beside an open database: the log with the newest commits, and the locks between processes.
+/// The files that SQLite adds to an open database: the log with the newest commits, and the locks between processes.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Device and inode, by which the system tells files apart. One that is open keeps them, and nothing else gets them.
+/// Device and inode, which identify a file. An open file keeps them, and no other file gets them.
 type Identity = (u64, u64);
 
-/// The files that were opened; none where nothing is looked at.
+/// The opened files; empty if they are not checked.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     known: Vec<(PathBuf, Identity)>,
     is_trouble: AtomicBool,
-    /// The trouble that was logged last.
+    /// The last logged problem.
     logged: Mutex<Option<String>>,
 }
 
 impl Files {
-    /// Those of a database that is open by now, so that all of them are there.
+    /// The files of an open database, when all of them exist.
     pub(super) fn of(path: &Path) -> Result<Self, StorageError> {
-        // Elsewhere a file that is open can be neither removed nor replaced.
+        // On other systems an open file can be neither removed nor replaced.
         if !cfg!(unix) {
             return Ok(Self::default());
         }
         let unseen = |problem: io::Error| StorageError::failed(format!("{}: {problem}", path.display()));
         let mut known = vec![(path.to_owned(), identity(path).map_err(unseen)?)];
-        // SQLite puts the others beside the file itself, where the path is a link to it.
+        // SQLite puts the others beside the file itself, if the path is a link to it.
         let real = fs::canonicalize(path).map_err(unseen)?;
         for end in BESIDE {
             let mut name = real.clone().into_os_string();
@@ -194,12 +194,12 @@ impl Files {
         Ok(Self { known, ..Self::default() })
     }
 
-    /// Before anything is read or written: whether all of them are where they were.
+    /// Checks, before a read or write, that all files are in their places.
     pub(super) fn check(&self) -> Result<(), StorageError> {
         self.trouble().map_or(Ok(()), |detail| Err(StorageError::Unreachable { detail }))
     }
 
-    /// After a commit. Where one is gone by now, what was written may be gone with it, or come back with it.
+    /// Checks after a commit. If a file is gone, the commit may be lost with it, or come back with it.
     pub(super) fn check_after_commit(&self) -> Result<(), StorageError> {
         self.trouble().map_or(Ok(()), |detail| Err(StorageError::failed(detail)))
     }
@@ -264,11 +264,11 @@ fn identity(_: &Path) -> io::Result<Identity> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DatabaseFile {
-    /// Nothing yet: it will be made.
+    /// It does not exist: it will be created.
     Missing,
     /// A database of this server's version.
     Current,
-    /// One of an older server's. It is brought up when it is opened.
+    /// An older server's database. It is migrated when it is opened.
     Older {
         /// Its version.
         found: i64,
@@ -277,14 +277,14 @@ pub enum DatabaseFile {
     Foreign,
 }
 
-/// Opens a file to read in it alone.
+/// Opens a file only for reading.
 pub(super) fn open_to_look(path: &Path) -> Result<Connection, StorageError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 
-/// Looks at a file, and leaves it as it is.
+/// Reads the state of a file, without changing it.
 pub(super) fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
     if !path.exists() {
         return Ok(DatabaseFile::Missing);

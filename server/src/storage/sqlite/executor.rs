@@ -1,5 +1,5 @@
-//! The executor of transactions, and its bounded queue. It is a seam: a simulation runs transactions inline, and stops
-//! before or after one.
+//! The executor of transactions, and its bounded queue. It is a seam: a simulation runs transactions inline, and
+//! can stop before or after each.
 
 use std::sync::{
     Arc,
@@ -14,11 +14,11 @@ use crate::{runtime::Boxed, storage::StorageError};
 
 /// Runs transactions on the database.
 pub trait Executor: Send + Sync + 'static {
-    /// Runs a job that writes, in a transaction, and passes on its answer after the commit. [`StorageError::Busy`] where it is
-    /// not taken.
+    /// Runs a job that writes, in a transaction, and passes on its answer after the commit.
+    /// [`StorageError::Busy`] if it is refused.
     fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>>;
 
-    /// Runs a job that only reads. [`StorageError::Busy`] where it is not taken.
+    /// Runs a job that only reads. [`StorageError::Busy`] if it is refused.
     fn read(&self, job: Job) -> Boxed<'static, Result<(), StorageError>>;
 }
 
@@ -28,15 +28,15 @@ type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 /// The source of a job, which decides whether it is refused when the queue is full (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSource {
-    /// A caller requests something new: it can be refused.
+    /// A new request of a caller: it can be refused.
     ByCaller,
-    /// The server goes on with what it began, of which there is only so much: it is always taken.
+    /// Work that the server began, which is bounded: it is always accepted.
     ByServer,
 }
 
 /// One unit of work.
 pub struct Job {
-    /// The storage's method that it does.
+    /// The storage's method that it runs.
     pub name: &'static str,
     /// The source of the work.
     pub source: JobSource,
@@ -49,15 +49,15 @@ impl Job {
         (self.work)(Ok(connection))
     }
 
-    /// Answers the caller with the reason why nothing of it is done.
+    /// Answers the caller with the reason why nothing was done.
     pub fn refuse(self, problem: StorageError) {
         (self.work)(Err(problem)).answer(Ok(()));
     }
 }
 
-/// Work that was done, and is not committed yet.
+/// Finished work that is not committed yet.
 pub struct Done {
-    /// False where it must be rolled back: it failed, or was rejected.
+    /// False if it must be rolled back: it failed, or was rejected.
     pub is_ok: bool,
     answer: Answer,
 }
@@ -82,7 +82,7 @@ pub(super) fn job<T: Send + 'static>(
         let answer = move |committed: Result<(), StorageError>| {
             let result = match (result, committed) {
                 (Err(failed), _) if failed.is_failure() => Err(failed),
-                // Also a rejection depends on the commit: it may follow from what another job of the group wrote.
+                // A rejection also depends on the commit: it may follow from another job's write in the group.
                 (_, Err(not_committed)) => Err(not_committed),
                 (result, Ok(())) => result,
             };
@@ -94,31 +94,31 @@ pub(super) fn job<T: Send + 'static>(
     (Job { name, source, work: Box::new(work) }, answer)
 }
 
-// Bounded queue (admission control) between callers and the threads of the database: where too much waits, callers are
-// refused at once, instead of answered when they have long given up. What was begun always goes on.
+// Bounded queue (admission control) between callers and the threads of the database: if too many jobs wait, callers are refused
+// at once, instead of answered after they gave up. Work that was begun always continues.
 
 /// Jobs that wait for a thread.
 pub(super) struct Queue {
-    /// Nothing once it is closed.
+    /// `None` once it is closed.
     jobs: Option<Sender<Job>>,
     waiting: Arc<AtomicUsize>,
     longest: usize,
 }
 
-/// The thread's end of it.
+/// The thread's end of the queue.
 pub(super) struct Jobs {
     jobs: Receiver<Job>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// One that refuses callers from so many on.
+/// A queue that refuses callers beyond this length.
 pub(super) fn queue(longest: usize) -> (Queue, Jobs) {
     let ((jobs, taken), waiting) = (channel(), Arc::<AtomicUsize>::default());
     (Queue { jobs: Some(jobs), waiting: waiting.clone(), longest }, Jobs { jobs: taken, waiting })
 }
 
 impl Queue {
-    /// Takes a job, or says that too many wait. Where the thread is gone, the job is dropped, and its caller gets an error.
+    /// Queues a job, or reports that too many wait. If the thread is gone, the job is dropped, and its caller gets an error.
     pub(super) fn hand_over(&self, job: Job) -> Result<(), StorageError> {
         let waiting = self.waiting.fetch_add(1, Ordering::AcqRel);
         if waiting >= self.longest && job.source == JobSource::ByCaller {
@@ -131,21 +131,21 @@ impl Queue {
         Ok(())
     }
 
-    /// No more will come; what waits is done first.
+    /// Closes the queue; the queued jobs are done first.
     pub(super) fn close(&mut self) {
         self.jobs = None;
     }
 }
 
 impl Jobs {
-    /// Waits for a job; nothing once no more will come.
+    /// Waits for a job; `None` after the queue is closed and empty.
     pub(super) fn next(&self) -> Option<Job> {
         let job = self.jobs.recv().ok()?;
         self.waiting.fetch_sub(1, Ordering::AcqRel);
         Some(job)
     }
 
-    /// The jobs that wait already.
+    /// The jobs that are already queued.
     pub(super) fn rest(&self) -> impl Iterator<Item = Job> {
         self.jobs.try_iter().inspect(|_| {
             self.waiting.fetch_sub(1, Ordering::AcqRel);

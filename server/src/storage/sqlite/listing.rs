@@ -17,7 +17,7 @@ use crate::{
     values::CheckoutId,
 };
 
-/// Whatever a person may have in hand; each looked up in an index.
+/// The checkouts found by any number that a person may have; each is looked up in an index.
 const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?10
     UNION SELECT id FROM checkouts WHERE reference = ?10
     UNION SELECT checkout_id FROM payments WHERE id = ?10
@@ -29,7 +29,7 @@ const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?10
     UNION SELECT payments.checkout_id FROM claims
         JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ?10";
 
-/// What no index tells: a method (`?7`), a part of a number (`?8`), the last digits of a phone or a card (`?9`).
+/// Conditions that no index covers: a method (`?7`), a part of a number (`?8`), the last digits of a phone or a card (`?9`).
 const TESTS: &str =
     "(?7 IS NULL OR EXISTS (SELECT 1 FROM payments WHERE payments.checkout_id = checkouts.id AND method = ?7))
     AND (?8 IS NULL AND ?9 IS NULL OR instr(lower(checkouts.reference), ?8) > 0 OR instr(checkouts.id, ?8) > 0
@@ -37,7 +37,7 @@ const TESTS: &str =
             instr(payments.id, ?8) > 0 OR instr(lower(order_number), ?8) > 0 OR instr(lower(gateway_number), ?8) > 0
             OR instr(lower(transaction_id), ?8) > 0 OR phone_last2 = ?9 OR card_last4 = ?9)))";
 
-/// From where checkouts are taken, and with which condition.
+/// A set of checkouts, and a condition.
 struct Source {
     from: String,
     condition: &'static str,
@@ -45,7 +45,7 @@ struct Source {
 
 impl Source {
     fn of(which: &CheckoutFilter) -> Self {
-        // Of a small set the state decides afterwards; of all, it is the beginning of an index.
+        // In a small set, the state is filtered afterwards; for all checkouts, it is the first column of an index.
         let any_state = "(?6 IS NULL OR checkouts.state = ?6)";
         let condition = if which.state.is_some() { "checkouts.state = ?6" } else { any_state };
         match &which.text {
@@ -65,7 +65,7 @@ impl Source {
         format!("SELECT checkouts.id FROM {from} WHERE {condition} AND {TESTS} AND {rest} LIMIT ?5")
     }
 
-    /// The last one of those that are looked through at a time.
+    /// The last checkout of one scan.
     fn window(&self, is_ascending: bool) -> String {
         let (condition, rest) = (self.condition, between(is_ascending));
         format!("SELECT opened_at, id FROM checkouts WHERE {condition} AND {rest} LIMIT 1 OFFSET ?5")
@@ -108,7 +108,7 @@ fn page_values<'a>(filter: &'a FilterValues, most: &'a u32) -> Vec<&'a dyn ToSql
     values
 }
 
-/// Looks through so many at most; where that ends before all were looked through, the last one.
+/// The last checkout within the scan limit, if the scan ends before all checkouts.
 fn limit(
     filter: &mut FilterValues,
     db: &Connection,

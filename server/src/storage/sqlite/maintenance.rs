@@ -1,6 +1,6 @@
-//! Statistics for the metrics, pruning, compensation of clocks, and the check whether the file takes writes.
+//! Statistics for the metrics, pruning, compensation of clocks, and the check whether the file accepts writes.
 //!
-//! Statistics read indexes alone, each of which holds little more than what is counted.
+//! Statistics read only small indexes.
 
 use rusqlite::{Connection, OptionalExtension, ToSql, types::FromSql};
 
@@ -14,12 +14,12 @@ use crate::{
     values::{Millis, PaymentState},
 };
 
-/// So far open payments are counted: a million take 80 ms of one thread that reads.
+/// The limit of counting open payments: a million take 80 ms of a reading thread.
 const MOST_OPEN: u32 = 1_000_000;
-/// That so many are late, stuck or given up is all that anybody needs to know.
+/// The limit of the other counts: more detail helps nobody.
 const MOST: u32 = 10_000;
 
-/// Those that may take money, word for word as the index has it: only then is the index used.
+/// Payments that may take money. The condition repeats that of the index exactly: only then is the index used.
 macro_rules! may_take_money {
     () => {
         "(state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
@@ -73,7 +73,7 @@ fn oldest_due(db: &Connection) -> Result<Option<Millis>, StorageError> {
     Ok(firsts.into_iter().flatten().min())
 }
 
-/// Since when one fails, or since when it is due, where it was not tried yet.
+/// The time since when a stream fails, or is due if it was not tried yet.
 fn oldest_undelivered(db: &Connection) -> Result<Option<Millis>, StorageError> {
     let moments: [Option<Millis>; 2] = [one(db, OLDEST_FAILING, &[])?, one(db, OLDEST_WAITING, &[])?];
     Ok(moments.into_iter().flatten().min())
@@ -87,11 +87,11 @@ fn one<T: FromSql>(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
-// Pruning (retention): what only answers repeated requests goes some time after the end. What says what became of money
-// stays for ever: checkouts, payments, events, and numbers that were taken, as each pays once.
+// Pruning (retention): data that only serves repeated requests is deleted some time after the end. Data about money is stored
+// forever: checkouts, payments, events and taken numbers, because each number pays once.
 
-/// Removes what is from before, and sessions that are over now; so many of each kind at most. The most that was found of one
-/// kind.
+/// Removes data from before a time, and ended sessions, at most `most` of each kind. Returns the
+/// largest number found of one kind.
 pub(super) fn prune(db: &Connection, now: Millis, before: Millis, most: u32) -> Result<usize, StorageError> {
     let found = [
         prune_keys(db, before, most)?,
@@ -102,7 +102,7 @@ pub(super) fn prune(db: &Connection, now: Millis, before: Millis, most: u32) -> 
     Ok(found.into_iter().max().unwrap_or_default())
 }
 
-/// The idempotency keys of checkouts that ended, of which nothing can be begun any more, and what the gateway said of them.
+/// The idempotency keys and exchanges of ended checkouts, for which nothing can be begun any more.
 fn prune_keys(db: &Connection, before: Millis, most: u32) -> Result<usize, StorageError> {
     let mut statement =
         db.prepare_cached("SELECT id FROM checkouts WHERE keys_kept_since <= ?1 ORDER BY keys_kept_since LIMIT ?2")?;
@@ -115,7 +115,7 @@ fn prune_keys(db: &Connection, before: Millis, most: u32) -> Result<usize, Stora
     Ok(ids.len())
 }
 
-/// Hashes of callbacks: one that comes again is a hint again.
+/// The hashes of callbacks: after this, a repeated one is a hint again.
 fn prune_callbacks(db: &Connection, before: Millis, most: u32) -> Result<usize, StorageError> {
     let mut statement =
         db.prepare_cached("SELECT payment_id, same FROM callbacks WHERE at <= ?1 ORDER BY at LIMIT ?2")?;
@@ -128,7 +128,7 @@ fn prune_callbacks(db: &Connection, before: Millis, most: u32) -> Result<usize, 
     Ok(rows.len())
 }
 
-/// Hashes of client tokens, or of the staff's sessions, that opened nothing any more.
+/// The hashes of expired client tokens or staff sessions.
 fn prune_hashes(db: &Connection, table: &str, before: Millis, most: u32) -> Result<usize, StorageError> {
     let sql = format!("SELECT hash FROM {table} WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2");
     let mut statement = db.prepare_cached(&sql)?;
@@ -139,9 +139,9 @@ fn prune_hashes(db: &Connection, table: &str, before: Millis, most: u32) -> Resu
     Ok(hashes.len())
 }
 
-// Moves stored times where the clock was set back: `crate::pace::clock`.
+// Moves stored times if the clock was set back: `crate::pace::clock`.
 
-/// Moves times ahead back by the first parameter. Times in the past are never after the second one, the present.
+/// Moves future times back by the first parameter, and caps times in the past at the second one, the present.
 const MOVE_BACK: [&str; 3] = [
     "UPDATE due SET at = CASE WHEN at > ?2 THEN at - ?1 ELSE at END, since = MIN(since, ?2) WHERE at > ?2 OR since > ?2",
     "UPDATE streams SET due_at = CASE WHEN due_at > ?2 THEN due_at - ?1 ELSE due_at END,
@@ -168,11 +168,11 @@ pub(super) fn compensate(db: &Connection, now: Millis) -> Result<(), StorageErro
     Ok(())
 }
 
-// Whether the file takes writes.
+// Whether the file accepts writes.
 
-/// Writes a page that changes nothing. SQLite leaves out an update of a row that is the same afterwards, and this it writes.
+/// Writes a page without changing it. SQLite skips an update that changes nothing, but it performs this write.
 pub(super) fn check_writable(db: &Connection) -> Result<(), StorageError> {
-    // What was read in this transaction: a newer server may have brought the file up.
+    // The version read in this transaction: a newer server may have migrated the file.
     Ok(db.pragma_update(None, "user_version", version(db)?)?)
 }
 

@@ -1,5 +1,5 @@
-//! SQLite: one file, one connection that writes. Transactions are synchronous functions on a connection; who runs them is
-//! an [`Executor`], so that a simulation can run them inline and stop before or after each.
+//! SQLite: one file, one connection that writes. Transactions are synchronous functions on a connection; an [`Executor`] runs
+//! them, so that a simulation can run them inline and stop before or after each.
 
 mod aggregates;
 mod checkouts;
@@ -56,19 +56,19 @@ pub struct SqliteStorage {
 }
 
 impl SqliteStorage {
-    /// Opens or makes the file.
+    /// Opens or creates the file.
     ///
     /// # Errors
-    /// [`StorageError::Newer`] for a file of a newer server's, which stays as it is, and [`StorageError::Failed`] where it
-    /// cannot be used.
+    /// [`StorageError::Newer`] for a newer server's file, which is not changed, and
+    /// [`StorageError::Failed`] if it cannot be used.
     pub fn open(path: &Path) -> Result<Self, StorageError> {
         Self::open_with_clock(path, &real_clock())
     }
 
-    /// The same with a clock of the test's.
+    /// Opens or creates the file, with a test's clock.
     ///
     /// # Errors
-    /// As there.
+    /// See [`open`](Self::open).
     pub fn open_with_clock(path: &Path, clock: &DatabaseClock) -> Result<Self, StorageError> {
         Ok(Self::over(Arc::new(Threads::open(path, clock)?)))
     }
@@ -76,21 +76,21 @@ impl SqliteStorage {
     /// Reads the state of a file, and changes nothing.
     ///
     /// # Errors
-    /// [`StorageError::Newer`] for a file of a newer server's, and [`StorageError::Failed`] where it cannot be read.
+    /// [`StorageError::Newer`] for a newer server's file, and [`StorageError::Failed`] if it cannot be read.
     pub fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
         connection::look(path)
     }
 
-    /// Reads responses of the gateway behind a place in their order, and changes nothing. A place is the identifier of a payment, and
-    /// the number of an exchange of it.
+    /// Reads responses of the gateway after a place in their order, and changes nothing. A place is the identifier of a payment,
+    /// and the number of an exchange of it.
     ///
     /// # Errors
-    /// [`StorageError::Failed`] where the file cannot be read, and [`StorageError::Damaged`] where a row cannot.
+    /// [`StorageError::Failed`] if the file cannot be read, and [`StorageError::Damaged`] if a row cannot.
     pub fn replies(path: &Path, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
         rows::replies(&connection::open_to_look(path)?, after)
     }
 
-    /// With transactions that somebody else runs.
+    /// A storage whose transactions run on this executor.
     pub fn over(executor: Arc<dyn Executor>) -> Self {
         Self { executor }
     }
@@ -138,7 +138,7 @@ fn answered<T: Send + 'static>(
 }
 
 fn gone() -> StorageError {
-    StorageError::failed("the transaction was not carried out, or its end is not known")
+    StorageError::failed("the transaction was not executed, or its outcome is unknown")
 }
 
 impl Storage for SqliteStorage {

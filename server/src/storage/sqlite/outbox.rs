@@ -1,4 +1,4 @@
-//! Outbox: events, written in the transaction of the change that they tell of, and the streams that deliver them.
+//! Outbox: events, written in the transaction of their change, and the streams that deliver them.
 
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
@@ -40,7 +40,7 @@ pub(super) fn write(db: &Connection, now: Millis, events: &[NewEvent]) -> Result
     events.first().map_or(Ok(()), |event| wake(db, now, &event.checkout))
 }
 
-/// One that was given up is tried again, in its order.
+/// Wakes a stream. A given-up one is tried again, in order.
 fn wake(db: &Connection, now: Millis, checkout: &CheckoutId) -> Result<(), StorageError> {
     db.prepare_cached(
         "INSERT INTO streams (checkout_id, due_at) VALUES (?1, ?2)
@@ -69,7 +69,7 @@ fn is_known(db: &Connection, cursor: &Cursor) -> Result<bool, StorageError> {
     Ok(id.is_some_and(|id| cursor.is_of(&id)))
 }
 
-/// The last event that was surely written before the history ended that the cursor is of.
+/// The last event that was certainly written before the cursor's history ended.
 fn resume(db: &Connection, cursor: &Cursor) -> Result<Cursor, StorageError> {
     let last = "SELECT seq, at, event_id FROM events WHERE seq < ?1 AND at <= ?2 ORDER BY seq DESC LIMIT 1";
     let mut statement = db.prepare_cached(last)?;
@@ -78,7 +78,7 @@ fn resume(db: &Connection, cursor: &Cursor) -> Result<Cursor, StorageError> {
     Ok(found.unwrap_or_default())
 }
 
-/// All events of a checkout, in their order.
+/// All events of a checkout, in order.
 pub(super) fn events_of(db: &Connection, checkout: &CheckoutId) -> Result<Vec<Event>, StorageError> {
     let mut statement = db.prepare_cached(&format!("{EVENT} WHERE checkout_id = ?1 ORDER BY seq"))?;
     all_of(statement.query([checkout.as_str()])?)
@@ -97,7 +97,7 @@ fn all_of(mut rows: Rows<'_>) -> Result<Vec<Event>, StorageError> {
     Ok(events)
 }
 
-/// The lease is the schedule: what its taker does not record is due again.
+/// The lease is the schedule: an unrecorded delivery becomes due again.
 pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Result<Deliveries, StorageError> {
     let leased_until = now.saturating_add(claim.lease_ms);
     let streams = db
@@ -110,7 +110,7 @@ pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Re
         let due_at = delivery.as_ref().map(|_| leased_until);
         db.prepare_cached("UPDATE streams SET due_at = ?2 WHERE checkout_id = ?1")?.execute((&checkout, due_at))?;
         if let Some(seq) = skipped {
-            // The shop does not miss these: whatever failed so far failed with one of them.
+            // The shop misses nothing by these skips; earlier failures were failures of these events.
             db.prepare_cached(
                 "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, refusals = 0
                  WHERE checkout_id = ?1",
@@ -129,7 +129,7 @@ pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Re
 struct Next {
     /// The next event whose kind is delivered.
     delivery: Option<Delivery>,
-    /// The last one before it whose kind is not.
+    /// The last event before it whose kind is not delivered.
     skipped: Option<i64>,
 }
 
@@ -158,7 +158,8 @@ fn next(
     Ok(Next { delivery: None, skipped })
 }
 
-/// The stream's next event is the one of these parameters. It is not where somebody recorded it before, or put the stream back.
+/// Whether the stream's next event is the one of these parameters. It is not if it was already
+/// recorded, or the stream was restarted.
 macro_rules! is_next {
     () => {
         "checkout_id = ?1 AND delivered < ?2
@@ -171,7 +172,7 @@ const TAKEN: &str = concat!(
      WHERE ",
     is_next!()
 );
-/// Of two who delivered at once, one alone makes the pause.
+/// Of two concurrent deliveries, only one sets the pause.
 const FAILED: &str = concat!(
     "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, ?4), refusals = refusals + ?5
      WHERE due_at = ?3 AND ",
@@ -179,7 +180,7 @@ const FAILED: &str = concat!(
     " RETURNING failures, failing_since, refusals"
 );
 
-/// The event, where its stream steps over it from now on.
+/// Records an outcome. Returns the event if its stream skips it from now on.
 pub(super) fn record(
     db: &Connection,
     now: Millis,
@@ -227,7 +228,7 @@ fn step_over(db: &Connection, now: Millis, refused: &SkippedEvent) -> Result<(),
     Ok(())
 }
 
-/// The events of a checkout that were stepped over, in their order.
+/// The skipped events of a checkout, in order.
 pub(super) fn refused(db: &Connection, checkout: &CheckoutId) -> Result<Vec<RefusedEvent>, StorageError> {
     let mut statement =
         db.prepare_cached("SELECT seq, at, reason FROM refused_events WHERE checkout_id = ?1 ORDER BY seq")?;

@@ -88,7 +88,7 @@ pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Decision, St
     Ok(decision)
 }
 
-// Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
+// Transactions about hints: callbacks, returns, and views by apps. A hint makes a payment due, and proves nothing.
 
 /// The most callbacks of a payment that are recognized as repeated.
 const MOST_CALLBACKS: u32 = 32;
@@ -121,7 +121,7 @@ pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, S
                 return Ok(outcome);
             }
             aggregates::save(db, &changes, &aggregate)?;
-            // Only now: what is remembered is dealt with.
+            // Only now: a remembered callback has been processed.
             if let Some(same) = same {
                 remember(db, payment, same, changes.now)?;
             }

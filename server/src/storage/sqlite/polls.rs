@@ -43,7 +43,7 @@ pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<SweepOutcome, Stora
     Ok(SweepOutcome { changed, is_more })
 }
 
-/// The checkout, where anything changed.
+/// Returns the checkout, if anything changed.
 fn give_up_sending(db: &Connection, id: &PaymentId) -> Result<Option<CheckoutId>, StorageError> {
     let mut aggregate = aggregates::open_known(db, id)?;
     let mut changes = aggregates::begin(db, &[])?;
@@ -52,11 +52,11 @@ fn give_up_sending(db: &Connection, id: &PaymentId) -> Result<Option<CheckoutId>
     Ok(is_changed.then_some(aggregate.root.id))
 }
 
-/// One row that cannot be read must not hold up the others.
+/// A row that cannot be read must not block the others.
 fn unless_damaged<T>(id: &str, result: Result<T, StorageError>) -> Result<Option<T>, StorageError> {
     match result {
         Err(StorageError::Damaged { what }) => {
-            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person has to look");
+            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person must review it");
             Ok(None)
         }
         other => other.map(Some),
@@ -72,7 +72,7 @@ fn overdue(db: &Connection, now: Millis, most: u32) -> Result<Vec<PaymentId>, St
 }
 
 /// The lease is the schedule: a poll whose result nobody records is due again at its end. If none is claimed, nothing is written,
-/// so that looking costs the disk nothing: the limit fills from its last write.
+/// so that checking costs no disk write: the limit fills from its last write.
 pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls, StorageError> {
     let now = now(db)?;
     let leased_until = now.saturating_add(claim.lease_ms);
@@ -113,7 +113,7 @@ fn due(db: &Connection, now: Millis, most: u32) -> Result<[u32; QUEUES], Storage
     Ok(due)
 }
 
-/// By the index of each queue: none is for all of them.
+/// Uses the index for each queue separately: no index covers all of them.
 fn next_due(db: &Connection) -> Result<[Option<Millis>; QUEUES], StorageError> {
     let mut statement = db.prepare_cached("SELECT MIN(at) FROM due WHERE queue = ?1")?;
     let mut next = [None; QUEUES];
@@ -133,7 +133,7 @@ fn lease(
     if most == 0 {
         return Ok(Vec::new());
     }
-    // One statement for both would build two tables of its own each time.
+    // One statement for both would build two temporary tables each time.
     let mut statement =
         db.prepare_cached("SELECT payment_id FROM due WHERE queue = ?1 AND at <= ?2 ORDER BY at LIMIT ?3")?;
     let ids =
@@ -145,7 +145,7 @@ fn lease(
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// Nothing where there is nothing to query.
+/// `None` if there is nothing to query.
 fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<StatusQuery>)>, StorageError> {
     let Some(mut row) = rows::payment(db, id)? else { return Ok(None) };
     if row.payment.method == Method::PayForm {
@@ -166,7 +166,7 @@ pub(super) fn record(db: &Connection, answers: &[PollResult]) -> Result<ChangedC
     Ok(ChangedCheckouts { changed })
 }
 
-/// The checkout, where anything changed.
+/// Returns the checkout, if anything changed.
 fn record_one(db: &Connection, answered: &PollResult) -> Result<Option<CheckoutId>, StorageError> {
     let mut aggregate = aggregates::open_known(db, &answered.payment)?;
     let row = &mut aggregate.payments[0];

@@ -1,4 +1,4 @@
-//! Rows as what they stand for.
+//! Conversion of rows to values.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_u
     unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced, payer_phone, commission, total, \
     code_expires_at, claimed_at, charged_at";
 
-/// A text that this server wrote, read back.
+/// Parses a stored text.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
     text.parse().map_err(|_| StorageError::Damaged { what })
 }
@@ -128,7 +128,7 @@ pub(super) fn checkout(db: &Connection, id: &CheckoutId) -> Result<Option<Checko
     checkout_where(db, "id", id.as_str())
 }
 
-/// By one of its unique columns.
+/// Reads a checkout by one of its unique columns.
 pub(super) fn checkout_where(db: &Connection, column: &str, value: &str) -> Result<Option<Checkout>, StorageError> {
     let mut statement = db.prepare_cached(&format!("SELECT {CHECKOUT} FROM checkouts WHERE {column} = ?1"))?;
     statement.query_row([value], checkout_of).optional()?.transpose()
@@ -152,17 +152,17 @@ pub(super) fn view(db: &Connection, id: &CheckoutId) -> Result<Option<CheckoutVi
     Ok(Some(CheckoutView::new(checkout, payments)))
 }
 
-/// One that must be there.
+/// A checkout that must exist.
 pub(super) fn existing_view(db: &Connection, id: &CheckoutId) -> Result<CheckoutView, StorageError> {
     view(db, id)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })
 }
 
 // Exchanges with the gateway about a payment, with run-length encoding: a response that equals the last one to the same kind of
-// request is counted. They are written in the transaction of the change that they record.
+// request is counted. They are written in the transaction of their change.
 
 type ExchangeColumns = (Exchange, Millis, Millis, i64);
 
-/// An exchange to insert; of a request that is sent once, also its sender.
+/// An exchange to insert; with its sender if the request is sent once.
 pub(super) struct ExchangeInsert<'a> {
     pub(super) now: Millis,
     pub(super) of: &'a PaymentId,
@@ -171,9 +171,9 @@ pub(super) struct ExchangeInsert<'a> {
 }
 
 impl ExchangeInsert<'_> {
-    /// Writes it down. A sender may say it again where it heard nothing of its commit (idempotency).
+    /// Records it. A sender may repeat it after an uncertain commit (idempotency).
     pub(super) fn note(&self, db: &Connection) -> Result<(), StorageError> {
-        // A payment is made once: there is nothing to compare with, and its payer waits.
+        // A payment is created once: there is nothing to compare with, and its payer waits.
         let is_first = self.exchange.kind == ExchangeKind::Create;
         if self.was_recorded_before(db)? || (!is_first && self.count_again(db)?) {
             return Ok(());
@@ -195,7 +195,7 @@ impl ExchangeInsert<'_> {
         Ok(db.prepare_cached(sql)?.query_row((self.of.as_str(), kind, sender), |row| row.get(0))?)
     }
 
-    /// True where the last answer to this question was the same.
+    /// Counts it if the last response to this request was the same. True if so.
     fn count_again(&self, db: &Connection) -> Result<bool, StorageError> {
         let mut statement = db.prepare_cached(
             "UPDATE exchanges SET times = times + 1, last_at = ?9, sender = ?10
@@ -207,7 +207,7 @@ impl ExchangeInsert<'_> {
         Ok(statement.raw_execute()? == 1)
     }
 
-    /// Its number.
+    /// Inserts it. Returns its number.
     fn insert(&self, db: &Connection) -> Result<i64, StorageError> {
         let mut statement = db.prepare_cached(
             "INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, response, first_at,
@@ -217,7 +217,7 @@ impl ExchangeInsert<'_> {
         )?;
         self.bind(&mut statement)?;
         let number = statement.raw_query().next()?.map(|row| row.get(0)).transpose()?;
-        number.ok_or_else(|| StorageError::failed("an answer was not written down"))
+        number.ok_or_else(|| StorageError::failed("an exchange was not recorded"))
     }
 
     fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
@@ -235,7 +235,7 @@ impl ExchangeInsert<'_> {
     }
 }
 
-/// All that are kept of a payment, the first one first.
+/// All stored exchanges of a payment, the oldest first.
 pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredExchange>, StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times FROM exchanges
@@ -250,7 +250,7 @@ pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredEx
         .collect()
 }
 
-/// The next responses behind a place, in the order of their payments' identifiers.
+/// The next responses after a place, in the order of their payments' identifiers.
 pub(super) fn replies(db: &Connection, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times, payment_id,
@@ -283,7 +283,7 @@ fn exchange_of(row: &Row<'_>) -> rusqlite::Result<(String, ExchangeColumns)> {
     Ok((row.get(0)?, (exchange, row.get(7)?, row.get(8)?, row.get(9)?)))
 }
 
-/// Some time after a checkout's end nobody needs them.
+/// Deletes the exchanges of a checkout, some time after its end.
 pub(super) fn forget(db: &Connection, checkout: &str) -> Result<(), StorageError> {
     let sql = "DELETE FROM exchanges WHERE payment_id IN (SELECT id FROM payments WHERE checkout_id = ?1)";
     db.prepare_cached(sql)?.execute([checkout])?;

@@ -16,13 +16,13 @@ use crate::{
     values::{Method, Millis, PaymentId},
 };
 
-// Due polls: one narrow table, apart from the payments.
+// Due polls: a narrow table, separate from the payments.
 
 /// Changes when a payment is polled.
 pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<(), StorageError> {
     match change {
         DueChange::Put { payment, at, queue, since } => {
-            // The last question may lie ahead, where the clock was set back since.
+            // The last query may be in the future, if the clock was set back since.
             let sql = "INSERT INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (payment_id) DO UPDATE SET
                     at = MAX(MIN(at, excluded.at), CASE WHEN asked_at <= excluded.at THEN asked_at + ?5 ELSE 0 END),
@@ -47,15 +47,15 @@ pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<()
     Ok(())
 }
 
-/// Queries no more, whatever was hinted.
+/// Ends polling, despite any hints.
 pub(super) fn forget_due(db: &Connection, payment: &PaymentId) -> Result<(), StorageError> {
     db.prepare_cached("DELETE FROM due WHERE payment_id = ?1")?.execute([payment.as_str()])?;
     Ok(())
 }
 
-// The rate of questions, for all workers: the state of its buckets.
+// The poll rate of all workers: the state of its buckets.
 
-/// Nothing where nobody used it yet.
+/// `None` if it was not used yet.
 pub(super) fn read_limit(db: &Connection) -> Result<Option<PollLimit>, StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT bucket, turn, tokens, rate, filled_at, halved_at, not_before, recovers_at FROM question_limit",
@@ -80,7 +80,7 @@ pub(super) fn read_limit(db: &Connection) -> Result<Option<PollLimit>, StorageEr
     Ok(is_there.then_some(limit))
 }
 
-/// Writes those buckets that changed.
+/// Writes the changed buckets.
 pub(super) fn write_limit(db: &Connection, before: Option<&PollLimit>, limit: &PollLimit) -> Result<(), StorageError> {
     let buckets = |limit: &PollLimit| std::iter::once((limit.all, limit.turn)).chain(limit.methods.map(|of| (of, 0)));
     let mut known = before.into_iter().flat_map(buckets);
@@ -114,7 +114,7 @@ pub(super) fn gateway_wait(db: &Connection, now: Millis) -> Result<Millis, Stora
     Ok(read_limit(db)?.map_or(0, |limit| limit.longest_stop(now)))
 }
 
-/// The gateway has trouble, or answers. Nothing is written where the rate recovers already.
+/// Records that the gateway has trouble, or answers. Nothing is written if the rate is already recovering.
 pub(super) fn record_feedback(
     db: &Connection,
     heard: &[(Method, GatewayFeedback)],

@@ -1,4 +1,4 @@
-//! Transactions of the staff's pages: sessions, what needs a person, a checkout's history, money that was given back, and what was charged.
+//! Transactions of the staff's pages: sessions, checkouts that need a person, histories, refunds and charges.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -24,11 +24,11 @@ use crate::{
     values::{CheckoutId, Millis, PaymentId},
 };
 
-/// That so many need a person is all that anybody needs to know.
+/// The limit of counting: more detail helps nobody.
 const MOST_COUNTED: u32 = 10_000;
 
-/// Where those stand that need a person for one reason: in a partial index that holds little more. Its name is said, as for
-/// `DISTINCT` the planner would rather walk the whole table in order.
+/// The source of checkouts that need a person for one reason: a small partial index. It is named, because for `DISTINCT` the
+/// planner would read the whole table in order.
 pub(super) struct Needing {
     need: Need,
     table: &'static str,
@@ -97,7 +97,7 @@ impl Needing {
         format!("SELECT {id} AS id FROM {table} INDEXED BY {index} WHERE {condition}")
     }
 
-    /// So many of them at most, each once.
+    /// At most a limited number of them, each once.
     pub(super) fn counted(&self) -> String {
         format!("SELECT COUNT(*) FROM (SELECT DISTINCT id FROM ({}) LIMIT ?2)", self.all())
     }
@@ -176,13 +176,13 @@ pub(super) fn remove_unknown_callbacks(db: &Connection, until: Millis) -> Result
     Ok(removed as u64)
 }
 
-/// All that need a person, with a limit for each reason; `?10` is since when unknown ones have been so for too long.
+/// All that need a person, with a limit for each reason; `?10` is the time before which an unknown payment counts.
 pub(super) fn need_person() -> String {
     let most = |need: Needing| format!("SELECT id FROM ({} LIMIT {MOST_COUNTED})", need.all().replace("?1", "?10"));
     NEEDS.map(most).join(" UNION ")
 }
 
-/// Word for word as the index has it: only then is the index used.
+/// The condition repeats that of the index exactly: only then is the index used.
 macro_rules! ends {
     () => {
         "events.kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown')
@@ -204,7 +204,7 @@ pub(super) const CHARGES: &str = concat!(
     ORDER BY events.at, events.seq LIMIT ?3"
 );
 
-/// The state that the event led to, as a person decides both ways.
+/// The state after the event, because a person's decision can have either result.
 pub(super) const ENDS: &str = concat!(
     "SELECT events.at, json_extract(events.body, '$.data.payment.state'), payments.method, checkouts.amount,
         checkouts.currency
@@ -216,7 +216,7 @@ pub(super) const ENDS: &str = concat!(
     " ORDER BY events.at, events.seq LIMIT ?3"
 );
 
-/// False where the key is no good one of the staff's.
+/// Adds a session. False if the key is not a valid staff key.
 pub(super) fn add_session(db: &Connection, new: &NewStaffSession) -> Result<bool, StorageError> {
     let now = now(db)?;
     let added = db
@@ -243,7 +243,7 @@ pub(super) fn session(db: &Connection, hash: &TokenHash) -> Result<Option<StaffS
     .transpose()
 }
 
-/// One that is over stays so.
+/// An ended session stays ended.
 pub(super) fn use_session(db: &Connection, hash: &TokenHash) -> Result<(), StorageError> {
     db.prepare_cached(
         "UPDATE staff_sessions SET used_at = ?2, expires_at = MIN(made_at + ?3, ?2 + ?4)
@@ -258,7 +258,7 @@ pub(super) fn end_session(db: &Connection, hash: &TokenHash) -> Result<(), Stora
     Ok(())
 }
 
-/// Payments that became unknown before this moment have been so for too long.
+/// The time before which an unknown payment counts as unknown for too long.
 pub(super) fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
     Ok(now(db)?.saturating_sub(UNKNOWN_FOR))
 }

@@ -1,4 +1,4 @@
-//! The threads around the database: one that writes, and commits what waits in groups (group commit), and a few that read.
+//! The threads around the database: one that writes, and commits queued jobs in groups (group commit), and a few that read.
 
 use std::{
     future::ready,
@@ -85,8 +85,8 @@ fn write_all(connection: &Connection, files: &Files, jobs: &Jobs) {
     }
 }
 
-/// All jobs that wait share one commit; each is rolled back alone where it fails. **Nobody is answered before the commit
-/// has returned, and the file in which it is stands in its place.**
+/// All queued jobs share one commit; a failed job is rolled back alone. **Nobody is answered before the commit has returned, and
+/// the database file is confirmed to be in its place.**
 pub(super) fn write_group(connection: &Connection, files: &Files, jobs: impl Iterator<Item = Job>) {
     if let Err(problem) = files.check() {
         jobs.for_each(|job| job.refuse(problem.clone()));
@@ -100,7 +100,7 @@ pub(super) fn write_group(connection: &Connection, files: &Files, jobs: impl Ite
     }
 }
 
-/// One that waits alone needs no savepoint.
+/// A single job needs no savepoint.
 fn write_one(connection: &Connection, files: &Files, job: Job) {
     if let Err(problem) = connection.execute_batch("BEGIN IMMEDIATE") {
         job.refuse(problem.into());
@@ -144,13 +144,13 @@ fn write_many(connection: &Connection, files: &Files, jobs: impl Iterator<Item =
     }
 }
 
-/// What was committed to a file that was removed meanwhile counts as not known: the file may come back.
+/// A commit to a file that was removed in the meantime counts as uncertain: the file may come back.
 fn commit(connection: &Connection, files: &Files) -> Result<(), StorageError> {
     connection.execute_batch("COMMIT")?;
     files.check_after_commit()
 }
 
-/// One job in a savepoint. One that panics tells nobody anything, and is rolled back.
+/// Runs one job in a savepoint. A job that panics is rolled back without an answer.
 fn run_alone(connection: &Connection, job: Job) -> Result<Option<Done>, StorageError> {
     connection.execute_batch("SAVEPOINT job")?;
     let done = catch_unwind(AssertUnwindSafe(|| job.run(connection))).ok();
@@ -173,7 +173,7 @@ fn read_all(connection: &Connection, files: &Files, jobs: &Mutex<Jobs>) {
     }
 }
 
-/// One read transaction: all that is read is of one moment.
+/// Runs one read transaction, on one snapshot.
 pub(super) fn read_one(connection: &Connection, job: Job) {
     let begun = connection.execute_batch("BEGIN DEFERRED").map_err(StorageError::from);
     let done = catch_unwind(AssertUnwindSafe(|| job.run(connection))).ok();

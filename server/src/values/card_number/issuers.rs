@@ -1,21 +1,21 @@
-//! Which numbers issuers give to cards: by their ranges, the lengths that each of them uses, and the check digit (Luhn).
+//! The card numbers of issuers: their ranges, the lengths in use, and the check digit (Luhn).
 
 use std::ops::RangeInclusive;
 
 use kassa::{CardBrand, CardInput};
 
 /// Thirteen digits in a text are a barcode of goods (EAN-13: 4 begins those of Germany, Japan and Kyrgyzstan, 50 those of
-/// Britain), a book's number or a time in milliseconds. Visa and Maestro allow as few, and issue no such cards any more.
+/// Britain), a book's number or a time in milliseconds. Visa and Maestro allow thirteen digits, and no longer issue such cards.
 const BARCODE: usize = 13;
 
 const SIXTEEN: &[usize] = &[16];
 const SIXTEEN_OR_NINETEEN: &[usize] = &[16, 19];
 const SIXTEEN_TO_NINETEEN: &[usize] = &[16, 17, 18, 19];
-/// Not 15: as long are the numbers of traders in Russia (OGRNIP), and 304 begins most of them.
+/// Not 15: Russian numbers of sole traders (OGRNIP) have that length, and most begin with 304.
 const DINERS: &[usize] = &[14, 16, 17, 18, 19];
 
-/// Issuers of which the core knows no brand, because nothing on a card form depends on it: their first four digits, and the
-/// lengths that they use.
+/// Issuers without a brand in the core, because no card form depends on it: their first four digits,
+/// and the lengths that they use.
 const OTHER_ISSUERS: [(RangeInclusive<u32>, &[usize]); 14] = [
     // Diners Club.
     (3000..=3059, DINERS),
@@ -39,7 +39,7 @@ const OTHER_ISSUERS: [(RangeInclusive<u32>, &[usize]); 14] = [
     (9860..=9860, SIXTEEN),
 ];
 
-/// Whether an issuer has numbers that begin so and are as long.
+/// Whether an issuer has numbers with this beginning and length.
 pub(super) fn is_issued(digits: &str) -> bool {
     let typed = CardInput::new().with_number(digits);
     let (brand, length) = (typed.brand(), digits.len());

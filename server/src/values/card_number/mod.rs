@@ -1,6 +1,6 @@
-//! Card numbers (PAN) where none may be, however they are written: found by the ranges of the issuers, by the lengths that
-//! each of them uses, and by their check digit (Luhn). Length and check digit alone would take one in ten of all numbers for
-//! one: of order numbers made of a time, of barcodes, of tax numbers, of bank accounts.
+//! Finds card numbers (PAN) where none are allowed, in any notation: by the ranges of the issuers, by the lengths that each of
+//! them uses, and by the check digit (Luhn). By length and check digit alone, one in ten other numbers would match: order numbers
+//! made of a time, barcodes, tax numbers, bank accounts.
 
 mod issuers;
 
@@ -9,7 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use issuers::{has_check_digit, is_issued};
 use kassa::CardInput;
 
-/// Of all issuers.
+/// The lengths of all issuers' numbers.
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 
 /// The country code with which a phone number begins.
@@ -69,8 +69,8 @@ pub(crate) fn ascii_digit(c: char) -> Option<char> {
     CardInput::new().with_number(c).number().chars().next()
 }
 
-/// True where a text holds something that looks like a card number: digits in an issuer's range, as many as it uses, with a
-/// right check digit; in any script, also with spaces and dashes between them. An identifier of this server's, or a UUID, is none.
+/// True if a text holds something that looks like a card number: digits in an issuer's range, as many as it uses, with a right
+/// check digit; in any script, also with spaces and dashes between them. An identifier of this server, or a UUID, does not count.
 ///
 /// ```
 /// use kassa_server::looks_like_card_number;
@@ -84,8 +84,7 @@ pub fn looks_like_card_number(text: &str) -> bool {
     !digits_of(text, &is_card_number).is_empty()
 }
 
-/// The same text without what looks like a card number: each digit of a run that holds one is a star, whatever stands between
-/// them.
+/// The text with card numbers masked: each digit of a run that contains one becomes a star, with any separators.
 pub(crate) fn without_card_numbers(text: &str) -> String {
     let mut clean = text.to_owned();
     for digit in digits_of(text, &is_card_number).into_iter().rev() {
@@ -94,14 +93,13 @@ pub(crate) fn without_card_numbers(text: &str) -> String {
     clean
 }
 
-/// Where the digits stand, in bytes, of what may be a card number. For what others said, a gateway for example: 13 to 19 digits
-/// with a right check digit count **whoever issues such cards**. It takes some numbers of orders with it, and nothing is refused
-/// for it.
+/// The places, in bytes, of the digits of possible card numbers, for masking texts of others, such as the gateway: 13 to 19
+/// digits with a right check digit count **for any issuer**. This also masks some order numbers, which is harmless.
 pub(crate) fn digits_of_possible_card_numbers(text: &str) -> Vec<Range<usize>> {
     digits_of(text, &may_be_card_number)
 }
 
-/// Each digit of a run that holds such a number, whatever stands between them.
+/// The digits of each run that contains such a number, with any separators.
 fn digits_of(text: &str, is_number: &impl Fn(&[Group], &str) -> bool) -> Vec<Range<usize>> {
     let identifiers = identifiers(text);
     let is_inside = |run: &Run| {
@@ -117,8 +115,8 @@ fn digits_of(text: &str, is_number: &impl Fn(&[Group], &str) -> bool) -> Vec<Ran
     .collect()
 }
 
-/// Identifiers of this server's, and UUIDs: 128 random bits in hexadecimal digits are now and then written with many decimal
-/// ones in a row. One without any letter may be anything.
+/// Whether a text is an identifier of this server, or a UUID: 128 random bits in hexadecimal can contain many decimal digits in a
+/// row. One without any letter may be anything.
 fn is_identifier(text: &str) -> bool {
     let bare = match text.split_once('_') {
         Some((prefix, rest)) if prefix.bytes().all(|byte| byte.is_ascii_lowercase()) => rest,
@@ -130,7 +128,7 @@ fn is_identifier(text: &str) -> bool {
     is_whole && digits.clone().all(|byte| byte.is_ascii_hexdigit()) && digits.any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Where identifiers stand in a text. A response with a masked order number would be taken for that of another order.
+/// The places of identifiers in a text. A response with a masked order number would count as another order's.
 fn identifiers(text: &str) -> Vec<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let (mut places, mut at) = (Vec::new(), 0);
@@ -147,9 +145,9 @@ fn identifiers(text: &str) -> Vec<Range<usize>> {
 /// Digits with nothing between them.
 struct Group {
     digits: String,
-    /// In bytes.
+    /// Its place, in bytes.
     place: Range<usize>,
-    /// A part of a date, such as the three groups of `2026-11-26`.
+    /// Whether it is a part of a date, such as the three groups of `2026-11-26`.
     is_of_date: bool,
 }
 
@@ -173,19 +171,19 @@ struct Run {
 }
 
 impl Run {
-    /// From the first digit to behind the last one.
+    /// The place from its first digit to its last.
     fn place(&self) -> Range<usize> {
         let begins = self.groups.first().map_or(0, |group| group.place.start);
         begins..self.groups.last().map_or(begins, |group| group.place.end)
     }
 
-    /// Whether groups in a row make such a number. What stands in one group is not cut: a longer number is another number.
+    /// Whether consecutive groups form such a number. A group is never split: a longer number is another number.
     fn holds(&self, is_number: &impl Fn(&[Group], &str) -> bool) -> bool {
         (0..self.groups.len()).any(|first| {
             let mut digits = String::new();
             let mut longer = (first..self.groups.len()).map_while(|last| {
                 digits.push_str(&self.groups[last].digits);
-                // A long text of single digits is read in its length, not in its square.
+                // Keeps the time linear for a long text of single digits.
                 (digits.len() <= *LENGTHS.end())
                     .then(|| LENGTHS.contains(&digits.len()) && is_number(&self.groups[first..=last], &digits))
             });
@@ -223,7 +221,7 @@ fn mark_dates(text: &str, groups: &mut [Group]) {
     }
 }
 
-/// `2026-11-26`, `26.11.2026` or `11/26/2026`. Behind the same sign again it may be the end of something longer.
+/// `2026-11-26`, `26.11.2026` or `11/26/2026`. After the same separator again, it may be the end of something longer.
 fn is_date(text: &str, groups: &[Group]) -> bool {
     let [first, second, third] = groups else { return false };
     let between = |one: &Group, next: &Group| &text[one.place.end..next.place.start];
@@ -248,7 +246,8 @@ fn may_be_card_number(_: &[Group], digits: &str) -> bool {
     has_check_digit(digits)
 }
 
-/// An amount and a date beside it make no number together, nor do a barcode and a price, unless they look as on a card.
+/// An amount and an adjacent date form no card number together, nor do a barcode and a price, unless
+/// they are grouped as on a card.
 fn is_card_number(groups: &[Group], digits: &str) -> bool {
     let is_one = || groups.len() == 1 || stand_on_cards(groups) || !groups.iter().any(Group::is_of_another_kind);
     has_check_digit(digits) && is_issued(digits) && is_one()
@@ -259,7 +258,7 @@ fn stand_on_cards(groups: &[Group]) -> bool {
     matches!(lengths[..], [4, 4, 4, 4] | [4, 4, 4, 4, 1..=3] | [4, 6, 4 | 5] | [6, 13])
 }
 
-/// The one of barcodes: from the right, every other digit counts three times.
+/// The check digit of barcodes: from the right, every other digit counts three times.
 fn has_barcode_check_digit(digits: &str) -> bool {
     let value = |byte: u8| u32::from(byte.saturating_sub(b'0'));
     let places = digits.bytes().rev().enumerate();

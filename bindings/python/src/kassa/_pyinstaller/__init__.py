@@ -1,4 +1,4 @@
-"""PyInstaller: tells it where the hooks for this package are, by the entry point ``pyinstaller40``."""
+"""PyInstaller: says where the hooks for this package are, by the entry point ``pyinstaller40``."""
 
 from pathlib import Path
 

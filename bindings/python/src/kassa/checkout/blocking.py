@@ -47,7 +47,7 @@ class Checkout(Opened):
         user_agent_suffix: str | None = None,
         language: Language | None = None,
     ) -> None:
-        """Opens a checkout and begins to poll it. The states tell whether the server is reachable and accepts the token.
+        """Opens a checkout and begins to poll it. The states say whether the server is reachable and accepts the token.
 
         * ``server_url``: https, or http to a loopback address
         * ``client_token``: the client token from the shop's back end

@@ -1,4 +1,4 @@
-"""Messages for the payer beside a state."""
+"""Messages for the payer, shown next to a state."""
 
 from enum import Enum
 
@@ -78,7 +78,7 @@ class DeclineReason(Enum):
 @record("CheckoutMessage")
 @dataclass(frozen=True, slots=True)
 class CheckoutMessage:
-    """A message for the payer beside a state, in their language."""
+    """A message for the payer, shown next to a state, in their language."""
 
     topic: MessageTopic
     """The topic."""

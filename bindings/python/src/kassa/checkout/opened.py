@@ -28,14 +28,14 @@ class OfOneProcess:
 
     def _core(self) -> Any:
         if self._process != os.getpid():
-            # What follows it stayed with the threads of the other process: waiting for it would never end.
+            # Its polling stayed with the threads of the other process: a wait would never end.
             raise Misconfigured(
                 "the checkout was opened before a fork; open it again in this process, by its client token"
             )
         return self._native
 
     def __del__(self) -> None:
-        # It was never made where its input was refused.
+        # There is no core object if the input was refused.
         if getattr(self, "_process", None) not in (None, os.getpid()):
             leave_behind(self._native)
 
@@ -166,7 +166,7 @@ class Opened(OfOneProcess):
         """The payer wants another number or payment method than that of the open payment.
 
         The state becomes `Ready` with ``can_keep_method``. **Nothing is sent yet, and the open payment can still be paid**;
-        the ``pay_by_...`` that follows replaces it. If it ends meanwhile, that is shown at once. A program that was killed
+        the ``pay_by_...`` that follows replaces it. If it ends before that, that is shown at once. A program that was killed
         during the choice shows the open payment again.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state has no ``can_change_method``, or it is False."""
@@ -206,7 +206,7 @@ class Opened(OfOneProcess):
         self._end()
 
     def __repr__(self) -> str:
-        # Neither the token nor a page, which whoever sees its address can open.
+        # Neither the token nor the page: anyone who sees its address can open it.
         return f"{type(self).__name__}({self._server_url!r})"
 
 
@@ -218,5 +218,5 @@ def _end(core: Any, process: int) -> None:
 
 
 def words_of(problem: BaseException) -> str:
-    """Why no token came, as a text that can be handed on."""
+    """Why there is no token, as a string that can be encoded as UTF-8."""
     return str(problem).encode(errors="replace").decode()

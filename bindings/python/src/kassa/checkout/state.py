@@ -47,7 +47,7 @@ class Ready(_State):
 @variant("CheckoutState.Sending")
 @dataclass(frozen=True, slots=True)
 class Sending(_State):
-    """The payer's action is being sent. No other action is possible meanwhile."""
+    """The payer's action is being sent. No other action is possible until then."""
 
     kind: ClassVar[Literal["sending"]] = "sending"
     message: CheckoutMessage | None = None
@@ -188,7 +188,7 @@ CheckoutState: TypeAlias = (
     | Expired
     | TokenExpired
 )
-"""The state of a checkout, for a payment screen; ``kind`` is its name, the same in every language. A message beside it is for
+"""The state of a checkout, for a payment screen; ``kind`` is its name, the same in every language. A message next to it is for
 the payer (`CheckoutMessage.text_in`); one about the network stays until the problem is over, and **never means that the
 payment failed**.
 """

@@ -178,16 +178,16 @@ class CheckoutLabels:
     qr_picture: str
     """The description of the QR code for screen readers."""
     other_way: str
-    """The heading above the other methods (or the button that shows them) beside a page, and the button that leaves a QR
+    """The heading above the other methods (or the button that shows them) next to a page, and the button that leaves a QR
     code."""
     other_way_hint: str
-    """The warning beside it for a page: when not to switch."""
+    """The warning next to it for a page: when not to switch."""
     other_than_code_hint: str
-    """The warning beside it for a QR code: when not to switch."""
+    """The warning next to it for a QR code: when not to switch."""
     other_number: str
     """The button that leaves the form for the code from the SMS."""
     other_number_hint: str
-    """The hint beside it: when to use it, and what happens to the code."""
+    """The hint next to it: when to use it, and what happens to the code."""
     back: str
     """The button that goes back."""
     back_to_code: str

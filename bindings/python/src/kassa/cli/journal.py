@@ -1,4 +1,4 @@
-"""The commands about a journal: what is unfinished, one payment, finishing by hand, pruning, and one recovery."""
+"""The journal commands: list unfinished payments, show one, finish by hand, prune, and recover once."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ BY_HAND = "finished-by-hand.log"
 RETENTION_DAYS = 90
 
 MEANING = {
-    kassa.JournalState.UNKNOWN: "It was sent, and nobody knows whether money moved. Never send it again.",
+    kassa.JournalState.UNKNOWN: "It was sent, and it is unknown whether money moved. Never send it again.",
     kassa.JournalState.PENDING: "The gateway accepted it. Money may still move.",
-    kassa.JournalState.CHARGED: "The money was taken. It is finished when the goods are delivered, or the money is given back.",
+    kassa.JournalState.CHARGED: "The money was taken. Finish it when the goods are delivered, or the money is refunded.",
     kassa.JournalState.MISMATCH: "The gateway's report does not match the request. A person compares both at the gateway.",
     kassa.JournalState.REJECTED: "It ended, and no money was taken.",
 }
 CONSEQUENCE = {
-    kassa.JournalState.UNKNOWN: "No more queries are sent about it: if it was charged, nobody notices.",
-    kassa.JournalState.PENDING: "No more queries are sent about it: if it is charged, nobody notices.",
-    kassa.JournalState.CHARGED: "It is not delivered any more: finish it only if the payer has the goods, or the money back.",
-    kassa.JournalState.MISMATCH: "Nobody is shown it any more: finish it only after the money was looked up at the gateway.",
+    kassa.JournalState.UNKNOWN: "Its status is no longer queried: a charge stays unnoticed.",
+    kassa.JournalState.PENDING: "Its status is no longer queried: a charge stays unnoticed.",
+    kassa.JournalState.CHARGED: "It is no longer delivered: finish it only if the payer has the goods, or the money back.",
+    kassa.JournalState.MISMATCH: "It is no longer listed: finish it only after you looked up the money at the gateway.",
     kassa.JournalState.REJECTED: "Nothing was taken, so nothing is lost.",
 }
-UNREADABLE = "Nobody is shown it any more: if it is a payment, nobody asks about it."
+UNREADABLE = "It is no longer listed. If it is a payment, its status is no longer queried."
 UNDECIDED = kassa.JournalState.UNKNOWN, kassa.JournalState.PENDING
 
 
 def arguments(commands: Any, make: Callable[[Any, str, str], argparse.ArgumentParser]) -> None:
     """The arguments of ``kassa journal`` and ``kassa recover``."""
-    top = commands.add_parser("journal", help="show and finish the payments of a journal, asking nobody")
+    top = commands.add_parser("journal", help="show and finish payments of a journal, without querying the gateway")
     within = top.add_subparsers(dest="action", required=True, metavar="COMMAND", title="commands")
-    listing = make(within, "list", "list what is unfinished")
+    listing = make(within, "list", "list unfinished payments")
     show = make(within, "show", "show a payment, finished or not")
     finish = make(within, "finish", "mark a payment as finished by hand, with a reason")
     prune = make(within, "prune", "remove old finished payments for good")
-    recover = make(commands, "recover", "ask the gateway about everything unfinished; finishes nothing")
+    recover = make(commands, "recover", "query all unfinished payments; finishes nothing")
     for command in (listing, show, finish, prune, recover):
-        command.add_argument("--journal", metavar="FOLDER", help="the journal's folder; KASSA_JOURNAL unless given")
+        command.add_argument("--journal", metavar="FOLDER", help="the journal's folder; default: KASSA_JOURNAL")
     for command in (show, finish):
         command.add_argument("order", metavar="ORDER", help="an order number, an entry's id, or a stored reference")
     finish.add_argument("--reason", metavar="TEXT", help=f"why; it is written to {BY_HAND} in the journal's folder")
     finish.add_argument("--although-undecided", action="store_true", help="also if its money may have moved")
     prune.add_argument(
-        "--older-than", type=_days, default=RETENTION_DAYS, metavar="DAYS", help=f"{RETENTION_DAYS} unless given"
+        "--older-than", type=_days, default=RETENTION_DAYS, metavar="DAYS", help=f"default: {RETENTION_DAYS}"
     )
     for command in (finish, prune):
-        command.add_argument("--yes", action="store_true", help="do it without a question")
-    recover.add_argument("--deadline", type=_seconds, default=60.0, metavar="SECONDS", help="60 unless given")
+        command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    recover.add_argument("--deadline", type=_seconds, default=60.0, metavar="SECONDS", help="default: 60")
     recover.add_argument(
-        "--jobs", type=_jobs, default=8, metavar="N", help="how many queries are sent at once; 8 unless given"
+        "--jobs", type=_jobs, default=8, metavar="N", help="how many queries are sent at once; default: 8"
     )
 
 
@@ -115,15 +115,15 @@ def _finish(options: argparse.Namespace, folder: Path) -> int:
         return DONE
     if _is_undecided(found) and not options.although_undecided:
         raise WrongUse(
-            f"{_label(found)} is undecided: its money may have moved. Ask first (kassa recover, kassa check). "
-            "To finish it all the same, add --although-undecided"
+            f"{_label(found)} is undecided: its money may have moved. Query it first (kassa recover, kassa check). "
+            "To finish it anyway, add --although-undecided"
         )
     reason = options.reason.strip() if options.reason else ""
     if not reason:
         raise WrongUse("say why: --reason TEXT")
     consequence = CONSEQUENCE[found.state] if isinstance(found, kassa.JournalEntry) else UNREADABLE
     _confirm(options, f"{_label(found)}. {consequence}", "Finish it?")
-    # First, so that whatever is finished by hand has its reason.
+    # Before finishing, so that each payment finished by hand has its reason.
     _write_reason(folder, found, reason)
     journal.finish(found)
     json_line(finished=found.id, reason=reason) if options.json else line(f"finished {found.id}")
@@ -131,7 +131,7 @@ def _finish(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _prune(options: argparse.Namespace, folder: Path) -> int:
-    # Before the journal is opened, which prunes by itself what is older than 90 days.
+    # Before the journal is opened: opening prunes finished payments older than 90 days.
     before = dict(_months(folder))
     now = datetime.now(timezone.utc)
     oldest_kept = f"{now - timedelta(days=options.older_than):%Y-%m}"
@@ -140,7 +140,7 @@ def _prune(options: argparse.Namespace, folder: Path) -> int:
         for month, count in old.items():
             line(f"{month}  {count} finished payments")
     if old:
-        numbers = "Their order numbers are forgotten with them, and could be sent again."
+        numbers = "Their order numbers are removed, too, so they could be sent again."
         _confirm(options, f"{sum(old.values())} finished payments are removed for good. {numbers}", "Remove them?")
         kassa.Journal(folder).prune(timedelta(days=options.older_than))
     removed = sum(before.values()) - sum(count for _, count in _months(folder))
@@ -156,9 +156,9 @@ def _folder(options: argparse.Namespace) -> Path:
     if not given:
         raise WrongUse("which journal? Give --journal FOLDER, or set KASSA_JOURNAL")
     folder = Path(given)
-    # Opening would make an empty one, which looks as if nothing were unfinished.
+    # Opening would create an empty journal, which looks as if nothing were unfinished.
     if not all((folder / name).is_dir() for name in FOLDERS):
-        raise WrongUse(f"{folder} is no journal: it has no folders {' and '.join(FOLDERS)}")
+        raise WrongUse(f"{folder} is not a journal: it has no folders {' and '.join(FOLDERS)}")
     return folder
 
 
@@ -174,8 +174,8 @@ def _refuse_if_recovering(folder: Path) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise WrongUse(
-            f"another process recovers {folder} at present, such as the shop's worker: it asks about everything, and "
-            "kassa journal list shows what it has found"
+            f"another process, such as the shop's worker, is recovering {folder}: it polls every unfinished payment, and "
+            "kassa journal list shows its results"
         ) from None
     except FileNotFoundError:
         return
@@ -188,7 +188,7 @@ def _find(journal: kassa.Journal, text: str) -> kassa.Unfinished:
     for item in journal.unfinished():
         if text in (item.id, getattr(item, "note", None)):
             return item
-    raise WrongUse(f"the journal has no payment {text!r}; kassa journal list shows what is unfinished")
+    raise WrongUse(f"the journal has no payment {text!r}; kassa journal list shows unfinished payments")
 
 
 def _references(text: str) -> Iterator[kassa.PaymentRef]:
@@ -232,7 +232,7 @@ def _confirm(options: argparse.Namespace, text: str, question: str) -> None:
     if options.yes:
         return
     if options.json or sys.stdin is None or not sys.stdin.isatty():
-        raise WrongUse(f"{text} Nobody can answer here: add --yes")
+        raise WrongUse(f"{text} There is no terminal to confirm on: add --yes")
     line(text)
     sys.stdout.write(f"{question} [y/N] ")
     sys.stdout.flush()

@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None, program: str = PROGRAM) -> int:
         try:
             return _run(arguments, program)
         finally:
-            # Also where argparse has printed its help, and leaves.
+            # Also if argparse printed its help and raised SystemExit.
             sys.stdout.flush()
     except BrokenPipeError:
         let_output_go()
@@ -77,8 +77,8 @@ def _run(arguments: list[str] | None, program: str) -> int:
         json_line(**plain(error)) if options.json else complaint(str(error))
         return WRONG_USE if isinstance(error, kassa.Invalid | kassa.Misconfigured) else NO_RESPONSE
     except OSError:
-        raise  # files have been seen to, so it is the output
-    except Exception as defect:  # noqa: BLE001 - whatever it is, it must not look like the gateway's answer
+        raise  # _read and _write handle files, so this is the output
+    except Exception as defect:  # noqa: BLE001 - a defect must not look like the gateway's answer
         return _failed(defect, options)
 
 
@@ -94,10 +94,10 @@ def status(options: argparse.Namespace) -> int:
     """Queries the status of one payment, or of each of a list."""
     by_gateways_number = options.gateway_number is not None or options.transaction is not None
     if by_gateways_number == (options.provider is not None):
-        raise WrongUse("an order number goes with --provider, and nothing else does")
+        raise WrongUse("--provider is required with an order number, and only with one")
     orders = [options.order] if options.orders is None else _lines(options.orders)
     if stored := next(filter(_is_stored, filter(None, orders)), None):
-        raise WrongUse(f"{stored} is a stored reference: kassa check")
+        raise WrongUse(f"{stored} is a stored reference: use kassa check")
     with _gateway() as gateway:
         if options.orders is not None:
             return _each(
@@ -150,11 +150,11 @@ def _each_of(questions: list[tuple[str, Future[Answer]]], options: argparse.Name
         except kassa.PaymentError as error:
             progress.clear()
             worst = NO_RESPONSE
-            json_line(asked=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
+            json_line(queried=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
         else:
             progress.clear()
             worst = max(worst, _exit_status(answer))
-            json_line(asked=text, **plain(answer)) if options.json else line(f"{text}  {describe(answer)}")
+            json_line(queried=text, **plain(answer)) if options.json else line(f"{text}  {describe(answer)}")
     return worst
 
 
@@ -209,7 +209,7 @@ def callback(options: argparse.Namespace) -> int:
     for name, value in {**plain(parsed), "missing": missing, "dedup_key": key, "payment": parsed.payment_ref()}.items():
         if value is not None and name != "raw":
             line(f"{name:<18} {value}")
-    line("A callback is a hint: anybody can send one. Ask the gateway: kassa verify PAYMENT")
+    line("A callback is a hint: anybody can send one. Verify it: kassa verify PAYMENT")
     return DONE
 
 
@@ -224,10 +224,10 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def ping(options: argparse.Namespace) -> int:
-    """Sends one harmless status query, about a number that no payment has."""
+    """Sends one harmless status query, for a number that no payment has."""
     began = time.monotonic()
     with _gateway() as gateway:
-        # It answers, too, where it says that it knows no such number.
+        # "No such number" is an answer, too.
         with suppress(kassa.Refused):
             gateway.provider_status(kassa.new_order_number(), kassa.Provider.CARDS)
         took = round(1000 * (time.monotonic() - began))
@@ -246,7 +246,7 @@ def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
         return kassa.PaymentRef.parse(text)
     provider, amount, currency = said
     if provider is None or amount is None:
-        raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider and --amount, too")
+        raise WrongUse(f"{text!r} is not a stored reference; with an order number give --provider and --amount, too")
     # A MegaPay order number alone may belong to a pay-form, so use that kind. Payments by PIN have a stored reference.
     kinds = {kassa.Provider.CARDS: kassa.PaymentKind.CARD, kassa.Provider.MBANK: kassa.PaymentKind.MBANK}
     kind = kinds.get(provider, kassa.PaymentKind.PAY_FORM)
@@ -255,7 +255,7 @@ def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
 
 def _askable(payment: kassa.PaymentRef) -> kassa.PaymentRef:
     if not payment.can_be_checked:
-        raise WrongUse(f"{payment} holds nothing to ask with")
+        raise WrongUse(f"{payment} has no number to query by")
     return payment
 
 

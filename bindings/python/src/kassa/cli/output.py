@@ -16,7 +16,7 @@ from unicodedata import category
 import kassa
 
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Control characters, others that show by what they do to their neighbours, and bytes that are no text."""
+"""Control and format characters, line and paragraph separators, and surrogates (undecodable bytes)."""
 
 Answer: TypeAlias = kassa.StatusReport | kassa.Verdict
 """The gateway's report, or the verdict."""
@@ -34,7 +34,7 @@ def line(text: str) -> None:
 
 
 def block(text: str) -> None:
-    """Our own text, unchanged."""
+    """Kassa's own text, unchanged."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -56,7 +56,7 @@ def trace(defect: Exception) -> None:
 
 
 def let_output_go() -> None:
-    """Python says nothing at its end about what could not be written."""
+    """Keeps Python from reporting at exit that output could not be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -139,7 +139,7 @@ class Progress:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Takes it away, so that a line of the answer can stand there."""
+        """Clears the bar, so that a line of output can be printed."""
         if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

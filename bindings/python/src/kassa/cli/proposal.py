@@ -22,7 +22,7 @@ PNG = "iVBORw0KGgo"
 
 @dataclass(frozen=True)
 class Known:
-    """What a request said of its payment, by which its echo in a response is known."""
+    """The values of a request's payment, which identify their echo in a response."""
 
     order_number: str | None = None
     amounts: tuple[Decimal, ...] = ()
@@ -31,7 +31,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A text, a number or a boolean in a response."""
+    """A string, a number or a boolean in a response."""
 
     path: tuple[str, ...]
     text: str
@@ -44,7 +44,7 @@ class Leaf:
 
     @property
     def key(self) -> str:
-        """The name of the member as it is."""
+        """The name of the member, unchanged."""
         return self.path[-1] if self.path else ""
 
     @property
@@ -69,11 +69,11 @@ class Proposal:
         self.form = json.loads(self.dialect.to_json())
 
     def copied(self) -> "Proposal":
-        """Another one that grows by itself."""
+        """An independent copy."""
         return Proposal(self.dialect)
 
     def _change(self, change: Callable[[dict[str, Any]], None]) -> bool:
-        """A change that leaves no dialect is not made."""
+        """Makes a change only if the result is a valid dialect."""
         form = copy.deepcopy(self.form)
         change(form)
         try:
@@ -95,7 +95,7 @@ class Proposal:
         return self._change(change)
 
     def put_success_code(self, endpoint: str, code: str) -> bool:
-        """Lists a code as a success. A masked code, or one of other characters than letters and digits, is no code to list."""
+        """Lists a code as a success. A masked code, or one of other characters than letters and digits, is not listed."""
         return _is_code(code) and self.put(endpoint, "success_codes", code)
 
     def has_word(self, name: str, word: str) -> bool:
@@ -292,7 +292,7 @@ def _pretty(form: dict[str, Any]) -> str:
 
 
 def _difference(name: str, base: Any, wanted: Any) -> Any:
-    """What has to be said beside the base; None if nothing has."""
+    """The differences from the base; None if there are none."""
     if base == wanted:
         return None
     if name == WHOLE or not (isinstance(base, dict) and isinstance(wanted, dict)):

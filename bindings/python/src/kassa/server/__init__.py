@@ -1,4 +1,4 @@
-"""A shop's back end at kassa-server: opens checkouts, and verifies the events that say what became of them.
+"""A shop's back end at kassa-server: opens checkouts, and verifies the events about their outcomes.
 
     from kassa.server import Client, verify_event
 

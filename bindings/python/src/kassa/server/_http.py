@@ -66,7 +66,7 @@ class Cancellation:
         """When the call was made: it can wait for a thread."""
 
     def cancel(self) -> None:
-        """The call ends with an error that nobody gets."""
+        """Ends the call. Its error is discarded."""
         self.event.set()
         # Its own thread sets it to None when the call ends.
         connection = self.connection
@@ -99,7 +99,7 @@ class Connection(HTTPConnection):
         """Wakes the thread that waits for it."""
         if self._raw is not None:
             with suppress(OSError):
-                # That of a TLS socket does more, which only its own thread may do.
+                # `shutdown` of a TLS socket does more, which only its own thread may do.
                 socket.socket.shutdown(self._raw, socket.SHUT_RDWR)
 
     def connect(self) -> None:
@@ -157,7 +157,7 @@ class _Reader(io.RawIOBase):
     def __init__(self, connection: Connection, raw: socket.socket) -> None:
         self._connection = connection
         self._raw = raw
-        # The socket stays open until what is read from it is closed, too.
+        # The socket stays open until this stream is closed, too.
         self._stream = raw.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
@@ -256,7 +256,7 @@ class Transport:
             try:
                 outcome = self._exchange(connection, method, target, body)
             except BaseException as error:  # noqa: BLE001 - raised below
-                # Also after Ctrl-C, or in a greenlet that is killed: an answer may be on its way, for nobody.
+                # Also after Ctrl-C, or in a killed greenlet: a response may still arrive, so the connection cannot be reused.
                 connection.close()
                 # The frames in which it was raised have the request, with the key.
                 outcome = error.with_traceback(None)
@@ -271,7 +271,7 @@ class Transport:
             elif not isinstance(outcome, OSError | HTTPException):
                 raise outcome
             elif was_idle and not isinstance(outcome, TimeoutError):
-                # The server has closed what was idle, or was restarted: that is no attempt.
+                # The server closed the idle connection, or was restarted: this does not count as an attempt.
                 self._drop_idle()
                 continue
             else:

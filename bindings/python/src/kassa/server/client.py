@@ -58,7 +58,7 @@ def is_temporary(error: ServerError) -> bool:
 
 
 class Client:
-    """A shop's back end at kassa-server: opens checkouts, and reads what became of them.
+    """A shop's back end at kassa-server: opens checkouts, and reads their outcomes.
 
         with Client("https://pay.shop.example.kg", api_key) as client:
             checkout = client.open_checkout("order-17", 390, "Two tickets", return_url="https://shop.example.kg/paid")
@@ -89,7 +89,7 @@ class Client:
         * ``ca_file``: a file with the certificates (PEM) to trust instead of the system's
         * ``ssl_context``: settings of TLS of your own, instead of ``ca_file``
         * ``plain_http_hosts``: hosts that may be called by plain http, such as ``("kassa-server",)`` in a network of your own:
-          whoever listens there reads the key
+          anyone who listens there reads the key
         """
         key = Hidden(api_key)
         del api_key
@@ -148,10 +148,10 @@ class Client:
         * ``amount``: in units of the currency, with at most two digits after the point; never a float
         * ``description``: what the payer reads
         * ``return_url``: the page to which the payer returns. That somebody comes there proves nothing
-        * ``methods``: such as ``["qr", "mbank"]``; all that can carry the amount unless given
-        * ``lifetime``: how long it can be paid, from a minute to 30 days (a `timedelta`, or seconds); an hour unless given
+        * ``methods``: such as ``["qr", "mbank"]``; by default all that can carry the amount
+        * ``lifetime``: how long it can be paid, from a minute to 30 days (a `timedelta`, or seconds); default: an hour
         * ``metadata``: up to 20 texts of your own, which come back with the checkout
-        * ``currency``: ``KGS`` unless given
+        * ``currency``: default ``KGS``
         """
         if not isinstance(amount, Decimal | int | str) or isinstance(amount, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"amount is a Decimal, an int or a str, not {type(amount).__name__}: others are not exact")
@@ -193,7 +193,7 @@ class Client:
     ) -> Checkout:
         """The checkout as soon as its ``version`` is above ``after_version``, or as it is after ``wait`` (at most a minute).
 
-        Only while somebody waits for an answer: `events` and webhooks also tell of money that comes later.
+        Only while a person waits for an answer: `events` and webhooks also report money that comes later.
         """
         waited = min(max(int(seconds(wait)), 0), LONGEST_WAIT)
         query = {"after": after_version, "wait": waited}
@@ -204,7 +204,7 @@ class Client:
         return self._transport.ask(Checkout, "POST", f"{path_of(checkout)}/cancel")
 
     def check(self, checkout: str) -> None:
-        """Has the server query the gateway about the checkout's payments now. An event tells what it finds out."""
+        """Has the server query the gateway about the checkout's payments now. An event reports the result."""
         self._transport.ask(_Done, "POST", f"{path_of(checkout)}/check")
 
     def new_token(self, checkout: str) -> Token:

@@ -98,7 +98,7 @@ def _encoded(body: str) -> bytes:
 
 
 def _key(secret: Any) -> bytes | None:
-    """The key that a secret stands for. None if it is malformed."""
+    """The key that a secret encodes. None if it is malformed."""
     if not isinstance(secret, str) or not secret.startswith(SECRET_PREFIX):
         return None
     try:

@@ -46,9 +46,9 @@ def sign_event(
 ) -> SignedEvent:
     """An event for a test, signed with the secret (``whsec_…``) that your receiver verifies with.
 
-    * ``kind``, ``reference``, ``amount``, ``checkout``: what it is about; the checkout's identifier is made up unless given
-    * ``checkout_state``: the one that follows from ``kind`` unless given
-    * ``event_id``: the event's identifier, a new one unless given. Give the same one twice to test a repeated delivery
+    * ``kind``, ``reference``, ``amount``, ``checkout``: what it is about; by default, the checkout's identifier is random
+    * ``checkout_state``: by default, the state that follows from ``kind``
+    * ``event_id``: the event's identifier; by default a new one. Give the same one twice to test a repeated delivery
     * ``now``: when it is sent (a `datetime` with a time zone, or seconds since 1970). Give an old one to test a replay
     * further members of its data, such as ``after="expired"``
     """

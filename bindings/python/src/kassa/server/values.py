@@ -59,7 +59,7 @@ class Payment:
     phone_last2: str | None
     """The last two digits of the payer's phone. None with other methods."""
     commission: Decimal | None
-    """What a MegaPay wallet pays beside the amount. None if it is not known."""
+    """What a MegaPay wallet pays in addition to the amount. None if unknown."""
     total: Decimal | None
     """The amount and the commission. None without `commission`."""
     code_expires_at: datetime | None
@@ -115,7 +115,7 @@ class Checkout:
     opened_at: datetime
     """When it was opened."""
     page_url: str | None = field(repr=False)
-    """**Where to send the payer.** Whoever knows the address can pay there and see the state, so it is not printed. None if
+    """**Where to send the payer.** Anyone who knows the address can pay there and see the state, so it is not printed. None if
     the server shows no pages."""
     paid_by: str | None
     """The identifier of the payment that paid it. None if it is not paid."""
@@ -151,7 +151,7 @@ class EventPayment:
     state: str
     """Its state after the event, such as ``charged``."""
     commission: Decimal | None
-    """What a MegaPay wallet pays beside the amount. None if it is not known."""
+    """What a MegaPay wallet pays in addition to the amount. None if unknown."""
     total: Decimal | None
     """The amount and the commission. None without `commission`."""
     code_expires_at: datetime | None
@@ -294,7 +294,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 WIRE: dict[type, type] = {Decimal: str, datetime: int, timedelta: int}
-"""What stands for a value in JSON, where that is something else."""
+"""The JSON form of a value, if it differs from the value."""
 JSON_NAMES: dict[type, str] = {str: "a string", int: "an integer", bool: "true or false"}
 
 

@@ -11,7 +11,7 @@
         fake.charge("order-17")  # the payer pays
         assert shop.follow(fake.gateway, order).state == "paid"  # takes no time
 
-It is small, and behaves well unless told otherwise. For real pages, callbacks and faults, use the sandbox, in the package
+It is small, and succeeds by default. For real pages, callbacks and faults, use the sandbox, in the package
 ``kassa-sandbox``.
 """
 

@@ -19,8 +19,8 @@ from .plan import FakePlan
 
 
 class FakeGateway:
-    """An in-memory gateway for tests of **your own** code: it sends nothing, does not wait in real time, and does what the
-    test tells it.
+    """An in-memory gateway for tests of **your own** code: it sends nothing, does not wait in real time, and follows the
+    test's plan.
 
     `gateway` and `async_gateway` are ordinary gateways, with the same rules, errors and verdicts; the other methods act as
     the payer or cause faults. Payments are identified by what the code under test knows: an order number, a gateway number, a

@@ -1,4 +1,4 @@
-//! What the payer and the shop show, compared with the truth.
+//! Compares the payer's page and the shop's orders with the truth.
 
 use std::{sync::Arc, time::Duration};
 
@@ -60,7 +60,7 @@ impl Case {
         self.stage.shop.look(&names(order)).await
     }
 
-    /// Compares the shop with the truth now, and once more when everything has been played.
+    /// Compares the shop with the truth now, and once more after all scenarios.
     pub(crate) async fn expect(&mut self, order: &Order, truth: Truth) -> Played {
         if let Some(seen) = self.settled(order, truth).await {
             self.judge(order, truth, &seen);
@@ -69,7 +69,7 @@ impl Case {
         Ok(())
     }
 
-    /// Waits until the order is as it must be; what was seen last.
+    /// Waits until the order is as it must be; its last state.
     async fn settled(&mut self, order: &Order, truth: Truth) -> Option<Seen> {
         let wait = self.stage.shop.wait();
         let must = self.must_deliver(truth);
@@ -126,7 +126,7 @@ impl Case {
         }
     }
 
-    /// The second look: what a shop does in the background shows by then.
+    /// Compares all orders once more: deliveries in the background are visible by then.
     pub(crate) async fn audit(&mut self) {
         let known: Vec<Loss> = self.losses.iter().map(|(loss, _)| *loss).collect();
         let steps = self.log.len();
@@ -135,7 +135,7 @@ impl Case {
                 self.judge(&order, truth, &seen);
             }
         }
-        // What was known at the first look is not said again.
+        // Losses of the first look are not repeated.
         let mut index = 0;
         self.losses.retain(|(loss, _)| {
             index += 1;
@@ -146,7 +146,7 @@ impl Case {
         }
     }
 
-    /// A shop that went down is started again, where it can be.
+    /// Reports a shop that went down, and starts it again.
     pub(crate) async fn check_shop(&mut self) -> Played {
         let stage = Arc::clone(&self.stage);
         if std::mem::take(&mut self.is_unanswered) {
@@ -177,12 +177,12 @@ impl Case {
         until(limit.min(PATIENCE), || async { backend.was_queried(&names).then_some(()) }).await.is_some()
     }
 
-    /// An order can be made, its state can be read, and it is not delivered yet: otherwise the settings are wrong.
+    /// Checks the settings: an order can be created, its state can be read, and it is not delivered yet.
     pub(crate) async fn probe(&mut self) -> Played {
         let order = self.order().await.map_err(|problem| format!("order: {problem}"))?;
         let seen = self.look(&order).await.map_err(|problem| format!("state: {problem}"))?;
         if seen.is_delivered {
-            return Err("delivered: a new order counts as delivered already; the text or pointer is wrong".to_owned());
+            return Err("delivered: a new order already counts as delivered; correct the text or pointer".to_owned());
         }
         Ok(())
     }

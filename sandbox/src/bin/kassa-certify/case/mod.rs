@@ -1,4 +1,4 @@
-//! One situation while it is played: what was sent and seen, and what the shop would have lost.
+//! One running scenario: its log, and the losses of the shop.
 
 mod checking;
 mod sending;
@@ -18,7 +18,7 @@ use crate::{
     way::Way,
 };
 
-/// What a shop loses.
+/// A kind of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Loss {
@@ -35,13 +35,13 @@ impl Loss {
             Self::DeliveredUnpaid => "delivered without payment",
             Self::PaidUndelivered => "paid and not delivered",
             Self::DeliveredTwice => "delivered twice",
-            Self::PayerMisled => "payer told wrongly",
+            Self::PayerMisled => "payer misled",
             Self::ShopDown => "the shop is down",
         }
     }
 }
 
-/// What is true of an order.
+/// The true state of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     Paid,
@@ -56,7 +56,7 @@ pub(crate) enum Truth {
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) opened: Opened,
-    /// Where the payer comes back to, with placeholders filled in.
+    /// The body of the shop's answer to the order.
     pub(crate) answer: String,
 }
 
@@ -67,28 +67,28 @@ impl Order {
     }
 }
 
-/// What all situations share.
+/// The parts that all scenarios share.
 pub(crate) struct Stage {
     pub(crate) shop: Shop,
     pub(crate) backend: Arc<Backend>,
     pub(crate) client: Client,
-    /// Orders are made one at a time, so that what the shop opens belongs to the order.
+    /// Orders are created one at a time, so that the checkout or payment that the shop opens belongs to the order.
     pub(crate) ordering: Mutex<usize>,
 }
 
-/// A situation while it is played.
+/// A running scenario.
 pub(crate) struct Case {
     pub(crate) stage: Arc<Stage>,
     pub(crate) log: Vec<String>,
     pub(crate) losses: Vec<(Loss, String)>,
     pub(crate) remarks: Vec<String>,
-    /// Orders to look at once more when everything has been played.
+    /// Orders to compare once more after all scenarios.
     pub(crate) orders: Vec<(Order, Truth)>,
     /// Whether a message got no answer: the shop's process may be ending.
     is_unanswered: bool,
 }
 
-/// Why a situation could not be played.
+/// The result of a step. The error says why the scenario could not be run.
 pub(crate) type Played<T = ()> = Result<T, String>;
 
 impl Case {
@@ -117,7 +117,7 @@ impl Case {
         self.order_with(Trouble::None, None).await
     }
 
-    /// Makes an order, while the shop's request to open it meets trouble or gets another lifetime.
+    /// Creates an order, with a fault in the shop's request to open it or with another lifetime.
     pub(crate) async fn order_with(&mut self, trouble: Trouble, lifetime_s: Option<u64>) -> Played<Order> {
         let (answer, opened) = self.try_order(trouble, lifetime_s).await?;
         let status = answer.status;
@@ -131,7 +131,7 @@ impl Case {
         Ok(Order { opened, answer: answer.text() })
     }
 
-    /// Makes an order; what the shop answered, and what it opened.
+    /// Creates an order; the shop's answer, and the checkout or payment that it opened.
     pub(crate) async fn try_order(
         &mut self,
         trouble: Trouble,
@@ -154,7 +154,7 @@ impl Case {
         Ok((answer, opened))
     }
 
-    /// Starts a payment; the number that the sandbox knows it by.
+    /// Starts a payment; its number in the sandbox.
     pub(crate) async fn begin(&mut self, order: &Order, way: Way) -> Played<String> {
         let Some(server) = &self.stage.backend.server else {
             return Ok(order.opened.id.clone());
@@ -171,7 +171,7 @@ impl Case {
         Ok(())
     }
 
-    /// Pays an order at the server, and waits for its event, which the shop does not get yet.
+    /// Pays an order at the server, and waits for its event. The shop has not received it yet.
     pub(crate) async fn pay(&mut self, order: &Order, way: Way) -> Played<Event> {
         let number = self.begin(order, way).await?;
         self.charge(&number).await?;
@@ -195,7 +195,7 @@ impl Case {
         found.ok_or_else(|| format!("the sandbox has no payment {number}"))
     }
 
-    /// The gateway reports something else about a payment from now on.
+    /// Sets or removes a false status of a payment.
     pub(crate) fn lie(&mut self, number: &str, lie: Option<&Lie>) -> Played {
         let payment = self.payment(number)?;
         let numbers =

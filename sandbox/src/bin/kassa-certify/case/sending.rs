@@ -1,4 +1,4 @@
-//! What is sent to the shop: events and forgeries, once, again, or at the same time.
+//! Sends events and forgeries to the shop: once, repeatedly, or at the same time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use super::{Case, Order, short};
 use crate::event::{Event, Message, invented};
 
-/// How often an event is sent, if the shop does not take it. kassa-server does so for three days; here the pauses are short.
+/// How often an event is sent if the shop does not accept it. kassa-server retries for three days; here the pauses are short.
 const ATTEMPTS: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(150);
 /// Statuses by which a shop refuses one event, after which kassa-server skips it (docs/server.md#events).
@@ -34,7 +34,7 @@ impl Case {
         Message::signed(event, &self.stage.backend.secret)
     }
 
-    /// Delivers one event as kassa-server does, with shorter pauses. False if the checkout's next events would have to wait.
+    /// Delivers one event as kassa-server does, with shorter pauses. False if the checkout's next events have to wait.
     pub(crate) async fn deliver(&mut self, event: &Event) -> bool {
         let kind = event.kind();
         let never_skipped = matches!(kind.as_str(), "checkout.paid" | "checkout.overpaid");
@@ -49,11 +49,11 @@ impl Case {
                 _ => sleep(RETRY_PAUSE * attempt).await,
             }
         }
-        self.say(format!("{kind} is not taken: the checkout's later events wait for it"));
+        self.say(format!("{kind} is not accepted: the checkout's later events wait for it"));
         false
     }
 
-    /// Delivers events in order, as far as the shop takes them.
+    /// Delivers events in order until the shop does not accept one.
     pub(crate) async fn deliver_all(&mut self, events: &[Event]) -> bool {
         for event in events {
             if !self.deliver(event).await {

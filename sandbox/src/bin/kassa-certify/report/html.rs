@@ -1,4 +1,4 @@
-//! The report as one page, without requests to anywhere.
+//! The report as one HTML page, without requests to other hosts.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -23,7 +23,7 @@ pub(crate) fn report(report: &Report) -> String {
     let (word, class) = match report.exit_code() {
         0 => ("Nothing would have been lost", "passed"),
         1 => ("The shop would have lost something", "lost"),
-        _ => ("Not everything could be played", "broken"),
+        _ => ("Some scenarios could not be run", "broken"),
     };
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
@@ -44,20 +44,20 @@ pub(crate) fn report(report: &Report) -> String {
     }
     for (title, class, verdict) in [
         ("Lost", "lost", Verdict::Lost),
-        ("Not played", "broken", Verdict::Broken),
+        ("Not run", "broken", Verdict::Broken),
         ("Passed", "passed", Verdict::Passed),
-        ("Left out", "soft", Verdict::Skipped),
+        ("Skipped", "soft", Verdict::Skipped),
     ] {
         let mut kinds: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
         for outcome in report.outcomes.iter().filter(|outcome| outcome.verdict == verdict) {
-            kinds.entry(outcome.situation.kind()).or_default().push(outcome);
+            kinds.entry(outcome.scenario.kind()).or_default().push(outcome);
         }
         if !kinds.is_empty() {
-            let _ = writeln!(page, "<h2>{title}: {}</h2>", plural(report.count(verdict), "situation"));
+            let _ = writeln!(page, "<h2>{title}: {}</h2>", plural(report.count(verdict), "scenario"));
         }
         for (kind, outcomes) in kinds {
-            let played = report.outcomes.iter().filter(|outcome| outcome.situation.kind() == kind).count();
-            // What was lost is read first: each kind shows its first situation.
+            let played = report.outcomes.iter().filter(|outcome| outcome.scenario.kind() == kind).count();
+            // Losses are read first, so each such kind shows its first scenario.
             let is_open = matches!(verdict, Verdict::Lost | Verdict::Broken);
             let open = if is_open { " open" } else { "" };
             let _ = writeln!(
@@ -67,7 +67,7 @@ pub(crate) fn report(report: &Report) -> String {
                 outcomes.len()
             );
             for (index, outcome) in outcomes.into_iter().enumerate() {
-                situation(&mut page, outcome, is_open && index == 0);
+                scenario(&mut page, outcome, is_open && index == 0);
             }
             page.push_str("</details>\n");
         }
@@ -75,16 +75,16 @@ pub(crate) fn report(report: &Report) -> String {
     page
 }
 
-fn situation(page: &mut String, outcome: &Outcome, is_open: bool) {
+fn scenario(page: &mut String, outcome: &Outcome, is_open: bool) {
     let open = if is_open { " open" } else { "" };
-    let name = outcome.situation.id.split_once('/').map_or(outcome.situation.id.as_str(), |(_, name)| name);
+    let name = outcome.scenario.id.split_once('/').map_or(outcome.scenario.id.as_str(), |(_, name)| name);
     let losses = losses_of(outcome);
     let losses = if losses.is_empty() { losses } else { format!(" <b class=\"lost\">{losses}</b>") };
     let _ = write!(
         page,
         "<details{open}><summary><code>{}</code> {}{losses}</summary><ol>",
         escaped(name),
-        escaped(&outcome.situation.text),
+        escaped(&outcome.scenario.text),
     );
     for step in steps(outcome) {
         let class = if step.starts_with("LOSS") { " class=\"loss\"" } else { "" };

@@ -1,4 +1,4 @@
-//! JUnit XML, one suite for each kind. CI shows it.
+//! The report as JUnit XML for CI, one suite for each kind.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use crate::run::{Outcome, Verdict};
 pub(crate) fn report(report: &Report) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for outcome in &report.outcomes {
-        if kinds.last() != Some(&outcome.situation.kind()) && !kinds.contains(&outcome.situation.kind()) {
-            kinds.push(outcome.situation.kind());
+        if kinds.last() != Some(&outcome.scenario.kind()) && !kinds.contains(&outcome.scenario.kind()) {
+            kinds.push(outcome.scenario.kind());
         }
     }
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"kassa-certify\">\n".to_owned();
     for kind in kinds {
-        let of: Vec<&Outcome> = report.outcomes.iter().filter(|outcome| outcome.situation.kind() == kind).collect();
+        let of: Vec<&Outcome> = report.outcomes.iter().filter(|outcome| outcome.scenario.kind() == kind).collect();
         let count = |verdict| of.iter().filter(|outcome| outcome.verdict == verdict).count();
         let time: f64 = of.iter().map(|outcome| outcome.time.as_secs_f64()).sum();
         let _ = writeln!(
@@ -36,7 +36,7 @@ pub(crate) fn report(report: &Report) -> String {
 }
 
 fn case(xml: &mut String, outcome: &Outcome) {
-    let (kind, name) = (outcome.situation.kind(), &outcome.situation.id);
+    let (kind, name) = (outcome.scenario.kind(), &outcome.scenario.id);
     let _ = writeln!(
         xml,
         "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\">",
@@ -63,8 +63,7 @@ fn case(xml: &mut String, outcome: &Outcome) {
             );
         }
     }
-    let _ =
-        writeln!(xml, "      <system-out>{}\n{log}</system-out>\n    </testcase>", escaped(&outcome.situation.text));
+    let _ = writeln!(xml, "      <system-out>{}\n{log}</system-out>\n    </testcase>", escaped(&outcome.scenario.text));
 }
 
 /// Without the control characters that XML does not allow.

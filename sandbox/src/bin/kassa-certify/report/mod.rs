@@ -1,4 +1,4 @@
-//! The report: as text, as a page, as JUnit XML.
+//! The report: as text, as an HTML page, and as JUnit XML.
 
 pub(crate) mod html;
 pub(crate) mod junit;
@@ -11,7 +11,7 @@ use crate::{
     run::{Outcome, Verdict},
 };
 
-/// All outcomes, and what they add up to.
+/// All outcomes, and their totals.
 pub(crate) struct Report {
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) time: Duration,
@@ -24,7 +24,7 @@ impl Report {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }
 
-    /// By kind of loss, in how many situations.
+    /// The number of scenarios by kind of loss.
     pub(crate) fn losses(&self) -> BTreeMap<Loss, usize> {
         let mut counts = BTreeMap::new();
         for outcome in &self.outcomes {
@@ -38,29 +38,29 @@ impl Report {
         counts
     }
 
-    /// By reason, the kinds of situations that were left out, and how many.
+    /// Skipped scenarios by reason: the kind of the first one, and their number.
     pub(crate) fn skipped(&self) -> BTreeMap<String, (String, usize)> {
         let mut reasons: BTreeMap<String, (String, usize)> = BTreeMap::new();
         for outcome in self.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Skipped) {
             let reason = outcome.log.first().cloned().unwrap_or_default();
-            let entry = reasons.entry(reason).or_insert_with(|| (outcome.situation.kind().to_owned(), 0));
+            let entry = reasons.entry(reason).or_insert_with(|| (outcome.scenario.kind().to_owned(), 0));
             entry.1 += 1;
         }
         reasons
     }
 
-    /// Remarks, each once, with the first situation that made it.
+    /// Each remark once, with its first scenario.
     pub(crate) fn remarks(&self) -> BTreeMap<&str, &str> {
         let mut remarks = BTreeMap::new();
         for outcome in &self.outcomes {
             for remark in &outcome.remarks {
-                remarks.entry(remark.as_str()).or_insert(outcome.situation.id.as_str());
+                remarks.entry(remark.as_str()).or_insert(outcome.scenario.id.as_str());
             }
         }
         remarks
     }
 
-    /// 0: nothing lost; 1: something lost; 2: something could not be played.
+    /// 0: nothing lost; 1: something lost; 2: a scenario could not be run.
     pub(crate) fn exit_code(&self) -> u8 {
         if self.count(Verdict::Lost) > 0 {
             1
@@ -73,12 +73,12 @@ impl Report {
 
     pub(crate) fn summary(&self) -> String {
         let played = self.outcomes.len() - self.count(Verdict::Skipped);
-        let mut parts = vec![format!("{} in {:.0} s", plural(played, "situation"), self.time.as_secs_f64())];
+        let mut parts = vec![format!("{} in {:.0} s", plural(played, "scenario"), self.time.as_secs_f64())];
         parts.push(match self.count(Verdict::Lost) {
             0 => "nothing lost".to_owned(),
             lost => format!("something lost in {lost}"),
         });
-        let others = [(Verdict::Broken, "not played"), (Verdict::Skipped, "left out")];
+        let others = [(Verdict::Broken, "not run"), (Verdict::Skipped, "skipped")];
         let others =
             others.into_iter().map(|(verdict, text)| (self.count(verdict), text)).filter(|(count, _)| *count > 0);
         parts.extend(others.map(|(count, text)| format!("{count} {text}")));
@@ -86,7 +86,7 @@ impl Report {
     }
 }
 
-/// What was lost in a situation, each kind of loss once.
+/// The losses in a scenario, each kind once.
 pub(crate) fn losses_of(outcome: &Outcome) -> String {
     let mut texts: Vec<&str> = Vec::new();
     for (loss, _) in &outcome.losses {
@@ -97,7 +97,7 @@ pub(crate) fn losses_of(outcome: &Outcome) -> String {
     texts.join(", ")
 }
 
-/// The steps of a situation. One that was repeated is a line with how often.
+/// The steps of a scenario. Repeated steps are one line with their number.
 pub(crate) fn steps(outcome: &Outcome) -> Vec<String> {
     let repeated = outcome.log.chunk_by(|one, next| one == next);
     let step = |steps: &[String]| match steps {
@@ -107,7 +107,7 @@ pub(crate) fn steps(outcome: &Outcome) -> Vec<String> {
     repeated.map(step).collect()
 }
 
-/// A number of things.
+/// A count with its noun.
 pub(crate) fn plural(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
@@ -115,12 +115,12 @@ pub(crate) fn plural(count: usize, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Behind, situations};
+    use crate::{options::Behind, scenarios};
 
     fn report_of(verdicts: &[Verdict]) -> Report {
-        let situations = situations::all(Behind::Server);
-        let outcomes = situations.into_iter().zip(verdicts).map(|(situation, verdict)| Outcome {
-            situation,
+        let scenarios = scenarios::all(Behind::Server);
+        let outcomes = scenarios.into_iter().zip(verdicts).map(|(scenario, verdict)| Outcome {
+            scenario,
             verdict: *verdict,
             losses: if *verdict == Verdict::Lost {
                 vec![
@@ -155,7 +155,7 @@ mod tests {
         assert!(page.contains("<b class=\"lost\">delivered twice</b>") && page.contains("a step"), "{page}");
         assert!(page.contains("<li>HTTP 404 (2 times)</li><li>HTTP 204</li>"), "{page}");
         let text = text::report(&report);
-        assert!(text.contains("\ndelivered twice: 1 situation\n") && text.contains("something lost in 1"), "{text}");
+        assert!(text.contains("\ndelivered twice: 1 scenario\n") && text.contains("something lost in 1"), "{text}");
         assert!(text.contains("  delivered twice\n") && text.contains("HTTP 404 (2 times)"), "{text}");
     }
 }

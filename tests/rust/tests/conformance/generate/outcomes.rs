@@ -132,12 +132,12 @@ fn success_statuses() -> Vec<Row> {
 }
 
 fn other_statuses() -> Vec<Row> {
-    let indeterminate = "does not tell whether the payment was made";
+    let indeterminate = "does not show whether the payment was made";
     let elsewhere = [Misconfigured; 3];
     let no_verdict = [Unknown, Refused, Refused];
     let failed = [Unknown, Unavailable, RetriedThenUnavailable];
     let of_a_stranger = [Unknown, Refused, Unavailable];
-    let strange = "is not from the gateway, so it does not tell whether the payment was made";
+    let strange = "is not from the gateway, so it does not show whether the payment was made";
     let html = || Some(json!({"$use": "html"}));
     let redirect = json!({
         "status": 302, "headers": {"Location": "https://elsewhere.example/"}, "body": {"$use": "envelope"},

@@ -22,21 +22,21 @@ def arguments(command: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     command.set_defaults(json=False, verbose=0)
     add = command.add_argument
-    add("--test-environment", metavar="HOST", help="KASSA_URL's host, a test environment: needed")
-    add("--yes", action="store_true", help="permits every payment; nobody opens pages then")
+    add("--test-environment", metavar="HOST", help="the host of KASSA_URL, a test environment; required")
+    add("--yes", action="store_true", help="permits every payment; no page is opened then")
     add("--only", metavar="STEP,...", help=f"these alone: {', '.join(STEPS)}")
     amount, wait = _within(1, LARGEST_AMOUNT), _within(0, LONGEST_WAIT)
-    add("--amount", type=amount, default=1, metavar="SOM", help="of each payment, whole som; 1 unless given")
+    add("--amount", type=amount, default=1, metavar="SOM", help="of each payment, whole som; default: 1")
     add("--phone", default=PHONE, help="the mobile bank's test phone")
     add("--otp", default=OTP, help="its one-time password")
-    add("--card", action="append", metavar="NUMBER", help="a test card; may be given again")
+    add("--card", action="append", metavar="NUMBER", help="a test card; can be repeated")
     add("--callback-url", default=f"{NOWHERE}/callback", metavar="URL", help="where callbacks go")
     add("--return-url", default=f"{NOWHERE}/return", metavar="URL", help="where payers return to")
-    charged, rejected = "a status word that means charged, as you know", "one that means rejected, as you know"
+    charged, rejected = "a status word that means charged", "a status word that means rejected"
     add("--charged-word", action="append", default=[], metavar="WORD", help=charged)
     add("--rejected-word", action="append", default=[], metavar="WORD", help=rejected)
-    add("--wait", type=wait, default=60, metavar="SECONDS", help="for a payment to end; 60 unless given")
-    add("--status-query", metavar="NUMBER", help="ask about this number; creates nothing")
+    add("--wait", type=wait, default=60, metavar="SECONDS", help="for a payment to end; default: 60")
+    add("--status-query", metavar="NUMBER", help="query this number; creates nothing")
     add("--write-dialect", metavar="FILE", help="a new file for the dialect that fits")
     add("--report", metavar="FILE", help="a new file for a report, without secrets")
 
@@ -45,7 +45,7 @@ def probe(options: argparse.Namespace) -> int:
     """Runs the steps; raises `CouldNotRun` if nothing could be tried."""
     steps = STEPS if options.only is None else tuple(options.only.split(","))
     if unknown := [step for step in steps if step not in STEPS]:
-        raise CouldNotRun(f"{', '.join(unknown)} is no step; there are {', '.join(STEPS)}")
+        raise CouldNotRun(f"{', '.join(unknown)} is not a step; the steps are {', '.join(STEPS)}")
     plan = Plan(
         steps=steps,
         amount=options.amount,
@@ -64,7 +64,9 @@ def probe(options: argparse.Namespace) -> int:
     kassa.Gateway.from_environment().close(0)
     host = confirmed_host(os.environ["KASSA_URL"], options.test_environment)
     if plan.status_query is None and not plan.says_yes and (sys.stdin is None or not sys.stdin.isatty()):
-        raise CouldNotRun("nobody is here to permit a payment: run it on a terminal, or permit all of them by --yes")
+        raise CouldNotRun(
+            "there is no terminal to permit payments on: run it in a terminal, or permit all payments by --yes"
+        )
     given = _given_dialect()
     check_words(plan, given)
     are_new(options.write_dialect, options.report)

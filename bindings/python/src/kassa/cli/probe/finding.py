@@ -21,7 +21,7 @@ class Finding:
     notes: list[str] = field(default_factory=list[str])
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """What is to be said of it, each with what it is."""
+        """The lines to show, each with its label."""
         yield "sent", self.request
         yield "answer", self.answer
         yield from (("reads", text) for text in self.fields)
@@ -31,7 +31,7 @@ class Finding:
         yield from (("PROBLEM", text) for text in self.problems)
 
     def mapped(self, change: Callable[[str], str]) -> "Finding":
-        """The same with every text changed."""
+        """A copy with every text changed."""
         return replace(
             self,
             request=change(self.request),
@@ -44,7 +44,7 @@ class Finding:
         )
 
     def excuse(self) -> None:
-        """Of a question that may be about nothing: what is wrong with its answer is no problem."""
+        """Without problems, for a query whose number may not exist: a bad response is expected."""
         self.notes, self.problems = self.notes + self.problems, []
 
 
@@ -56,7 +56,7 @@ class Made:
     payment: kassa.PaymentRef
     state: str = "PENDING: it was sent"
     is_known: bool = False
-    """The gateway reports it, or its response held what was requested: so the request has succeeded."""
+    """The gateway reports the payment, or its response had what was requested: the request succeeded."""
 
     @property
     def is_charged(self) -> bool:
@@ -65,7 +65,7 @@ class Made:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the gateway reports that the payment ended without it."""
+        """Whether the gateway reports that the payment ended without taking money."""
         return self.state.startswith("rejected")
 
     def text(self) -> str:
@@ -80,7 +80,7 @@ class Made:
 
 
 def described(answer: object) -> str:
-    """What the SDK made of a response, in words."""
+    """The SDK's result for a response, in words."""
     match answer:
         case kassa.PaymentError():
             return str(answer)

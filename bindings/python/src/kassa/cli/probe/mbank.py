@@ -13,7 +13,7 @@ from .status import follow, has_ended, statuses, with_number
 
 STEP = "mobile bank: confirm"
 UNKNOWN = (
-    "the outcome of the confirmation is unknown, and no status tells: it is not sent again. "
+    "the outcome of the confirmation is unknown, and no status query shows it: it is not sent again. "
     "Look into the gateway's dashboard"
 )
 
@@ -30,11 +30,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """What came of the confirmations. At most one of them may have moved money."""
+    """The result of the confirmations. At most one of them may have moved money."""
 
     must_end: bool = False
     place: Place | None = None
-    """Of the one that was accepted, or whose outcome is unknown."""
+    """The place of the confirmation that was accepted, or whose outcome is unknown."""
     raw: str = ""
     is_unknown: bool = False
 
@@ -80,8 +80,8 @@ def play(session: Session) -> None:
 
 
 def _confirm(session: Session, made: Made, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known) -> Confirmed:
-    """Confirms with the identifier in each of its places, one after the other, until one is not surely refused. A confirmation
-    whose outcome is unknown may have moved the money, so none follows it."""
+    """Confirms with the identifier in each of its places, one after the other, until one is not definitely refused. A
+    confirmation with an unknown outcome may have moved the money, so it is the last."""
     for place in _places(session.proposal, payment, numbers):
         if not session.may(f"Confirm that payment by the test password, {place.words}?"):
             session.skip(STEP)
@@ -102,7 +102,7 @@ def _confirm(session: Session, made: Made, payment: kassa.PaymentRef, numbers: l
 
 
 def _accept(session: Session, made: Made, confirmed: Confirmed) -> None:
-    """Takes over how the confirmation was sent, where it was accepted or the money is known to have moved by it."""
+    """Takes over the form of the confirmation if it was accepted, or is known to have moved the money."""
     place = confirmed.place
     if place is None:
         return
@@ -119,7 +119,7 @@ def _accept(session: Session, made: Made, confirmed: Confirmed) -> None:
 
 
 def _places(known: Proposal, payment: kassa.PaymentRef, numbers: list[Leaf]) -> Iterator[Place]:
-    """As the dialect says first; then in a field of its own name, in the place of the order number, and nowhere."""
+    """First as the dialect says; then in a field with its own name, as the order number, and without the identifier."""
     asked_by = [leaf for leaf in numbers if leaf.text == payment.gateway_number]
     leaf = next(iter(asked_by + numbers), None)
     identifier, pointer = payment.confirm_identifier, None

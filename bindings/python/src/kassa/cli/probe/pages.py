@@ -79,4 +79,4 @@ def play_pay_form(session: Session) -> None:
     if payment is not None and isinstance(answer, kassa.PayFormCreated):
         task = f"Open {answer.pay_form_url} in a browser, pay there or look at it, then press Enter."
         seen = "its page was opened" if session.visit("the pay-form", task) else "nobody opened its page"
-        made.state = f"PENDING: {seen}; its number comes by a callback alone, so look into the gateway's dashboard"
+        made.state = f"PENDING: {seen}; its number comes only in a callback, so look into the gateway's dashboard"

@@ -1,4 +1,4 @@
-"""What the probe tries, its test values, and the checks before anything is sent."""
+"""The probe's steps and test values, and the checks before anything is sent."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ class CouldNotRun(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is tried, and with what."""
+    """The steps to run, and their test values."""
 
     steps: tuple[str, ...] = STEPS
     amount: int = 1
@@ -85,7 +85,7 @@ def confirmed_host(base_url: str, named: str | None) -> str:
     host = f"{name}:{url.port}" if has_port else name
     if named is None:
         raise CouldNotRun(
-            "the probe creates and confirms payments, so it runs against a test environment alone: where "
+            "the probe creates and confirms payments, so it runs only against a test environment: if "
             f"{host} is one, say --test-environment {host}"
         )
     accepted = {host} if has_port else {host, f"{host}:{default}"}
@@ -95,7 +95,7 @@ def confirmed_host(base_url: str, named: str | None) -> str:
 
 
 def are_new(*files: str | None) -> None:
-    """What a run has found must not take the place of what another run has found."""
+    """Refuses to overwrite the results of another run."""
     seen: set[Path] = set()
     for file in files:
         if file is None:
@@ -112,6 +112,6 @@ def _is_there(path: Path) -> bool:
     try:
         path.lstat()
     except OSError:
-        # Also where its name is too long: what is wrong with it is said when it is written.
+        # Also if its name is too long: writing it reports the problem.
         return False
     return True

@@ -11,7 +11,7 @@ from .finding import Finding, Made
 from .session import Session, tried
 from .status import by_transaction, try_number
 
-UNTOLD = "no transaction is known, so nothing can ask for its status: name its place in qr_data.transaction_id"
+UNTOLD = "no transaction was found, so its status cannot be queried: set qr_data.transaction_id"
 
 
 def play_image(session: Session) -> None:
@@ -51,7 +51,7 @@ def play_data(session: Session) -> None:
     number = payment.transaction_id
     if number is None:
         session.problem("QR code: status", "qr_status", UNTOLD)
-        made.state = "PENDING: it has no number to ask with, and nobody has paid it"
+        made.state = "PENDING: it has no number to query by, and nobody has paid it"
         return
     known = Known(order_number=number)
     status = session.ask("qr_status", by_transaction(number), known)
@@ -73,7 +73,7 @@ def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, Made] | None:
 
 
 def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> kassa.Elqr | None:
-    """The code in the response, where it is ELQR; the finding says whether it is what was requested."""
+    """The code in the response, if it is ELQR; the finding says whether it matches the request."""
     text = session.proposal.found("qr_data", raw, "qr_payload") if raw else None
     code = None if text is None else elqr(text)
     if code is not None:
@@ -83,7 +83,7 @@ def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> ka
         except kassa.PaymentError as problem:
             finding.problems.append(f"its text is ELQR, and does not match the request: {problem}")
     elif text is not None:
-        finding.notes.append("its text is no ELQR: its amount cannot be checked")
+        finding.notes.append("its text is not ELQR: its amount cannot be checked")
     return code
 
 
@@ -92,7 +92,7 @@ def _with_transaction(
 ) -> kassa.PaymentRef:
     """Queries by each number that the transaction may have: only one that the gateway knows is taken."""
     candidates = [(leaf.pointer, leaf.text) for leaf in session.numbers_in("qr_data", raw, "")]
-    # Nothing is taken from a code whose amount the payer may change: nobody could say what was paid.
+    # Take nothing from a code whose amount the payer can change: the paid amount would be unknown.
     if code is not None and code.amount_editable is not True:
         tags = {"32.11": code.transaction, "34": code.comment}
         candidates += [(f"elqr:{tag}", text) for tag, text in tags.items() if text]

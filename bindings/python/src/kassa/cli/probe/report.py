@@ -18,7 +18,7 @@ ESCAPES = str.maketrans(
 def report(
     findings: Sequence[Finding], *, summary: Iterable[str], money: Iterable[str], advice: Iterable[str], dialect: str
 ) -> str:
-    """The whole of it, from texts in which everything secret is masked."""
+    """The whole report, from texts in which all secrets are masked."""
     problems = [f"{prose(one.step)} ({code(one.endpoint)}): {prose(text)}" for one in findings for text in one.problems]
     parts = ["# Probe of a gateway's test environment", f"By kassa {kassa.__version__} for Python."]
     parts += _section("Summary", map(prose, summary))
@@ -47,7 +47,7 @@ def _lines(one: Finding) -> Iterator[str]:
 
 
 def prose(text: str) -> str:
-    """The text in one line: it begins no line, cell, code, link or tag of its own."""
+    """The text in one line, escaped so that it starts no line, cell, code, link or tag."""
     return visible(_cut(text)).translate(ESCAPES)
 
 
@@ -61,7 +61,7 @@ def code(text: str) -> str:
 
 
 def fenced(language: str, text: str) -> str:
-    """A block of code with a fence that the text does not have. Only line feeds stay of what is not seen."""
+    """A code block with a fence that the text does not contain. Of invisible characters only line feeds stay."""
     text, fence = "\n".join(visible(line.rstrip("\r")) for line in text.split("\n")), "```"
     while fence in text:
         fence += "`"

@@ -24,12 +24,12 @@ FLOWS: dict[str, Callable[[Session], None]] = {
 
 
 class Probe:
-    """Plays the flows of a plan against a test environment."""
+    """Runs the flows of a plan against a test environment."""
 
     def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
         self.plan = plan
         self.session: Session = Session(plan, given)
-        # Steps that the run came to the end of. One that was broken off is none of them.
+        # Steps that ran to their end, without an interrupted one.
         self.played: list[str] = []
 
     @property
@@ -67,7 +67,7 @@ class Probe:
         return self.session.proposed().file()
 
     def report(self) -> str:
-        """The report in Markdown: no credentials, card numbers, phones or one-time passwords stand in it."""
+        """The report in Markdown: no credentials, card numbers, phones or one-time passwords."""
         return report(
             self.findings,
             summary=self._summary(),
@@ -81,7 +81,7 @@ class Probe:
         return lines or ["Nothing was created, so no money moved."]
 
     def _summary(self) -> list[str]:
-        """That everything was read, where that is true; otherwise what is not."""
+        """Says that everything was read, or lists what was not."""
         problems = sum(len(finding.problems) for finding in self.findings)
         unread: dict[str, set[str]] = {}
         for finding in self.findings:
@@ -102,13 +102,13 @@ class Probe:
         return [self.session.scrubbed(text) for text in lines]
 
     def _reach(self) -> None:
-        """Whether the gateway is there, takes the credentials, and how it answers about what does not exist."""
+        """Checks that the gateway is there and takes the credentials, and how it answers about an unknown number."""
         session, number = self.session, kassa.new_order_number()
         with session.gateway() as gateway:
             by_order = tried(gateway.provider_status, number, kassa.Provider.CARDS)
             if isinstance(by_order, kassa.Unauthorized):
                 raise CouldNotRun("the gateway does not accept the credentials: nothing was created")
-            # A response of another form may be the gateway's all the same.
+            # A response of another form may still be the gateway's.
             if isinstance(by_order, kassa.Misconfigured | kassa.Unavailable) and not _is_json_object(by_order.body):
                 problem = f"the gateway cannot be queried, so nothing was created: {by_order}"
                 raise CouldNotRun(session.scrubbed(problem))
@@ -119,11 +119,11 @@ class Probe:
     def _unknown_number(self, endpoint: str, answer: kassa.StatusReport | kassa.PaymentError) -> None:
         step, request = "a number that nobody has", "the status of a payment that does not exist"
         finding = self.session.look(step, endpoint, request, answer, Known(), teaches=False)
-        # How a gateway answers about nothing says nothing about its other responses.
+        # A response about an unknown number says nothing about other responses.
         finding.excuse()
         if isinstance(answer, kassa.StatusReport):
             self.session.answers_about_anything = True
-            told = f"it says {answer.status} of a payment that does not exist"
+            told = f"it reports {answer.status} for a payment that does not exist"
             (finding.problems if answer.status.is_final else finding.notes).append(told)
             self.session.distrust(endpoint, finding)
         self.session.keep(finding)

@@ -37,8 +37,8 @@ MOST_SHOWN = 400
 
 
 class Session:
-    """The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used
-    at once, so that one run gets as far as it can."""
+    """Responses are shown as the given dialect reads them, and problems are those of that dialect. What the responses teach in
+    addition is used at once, so that one run gets as far as possible."""
 
     def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
         self.plan = plan
@@ -64,7 +64,7 @@ class Session:
     def gateway(
         self, proposal: Proposal | None = None, form: kassa.StatusQueryForm = kassa.StatusQueryForm.JSON_BODY
     ) -> Generator[kassa.Gateway, None, None]:
-        """A gateway by the environment, which reads by what is known now."""
+        """A gateway from the environment, with the dialect as known so far."""
         certificates = os.environ.get("KASSA_ROOT_CERTIFICATES")
         hosts = os.environ.get("KASSA_PLAIN_HTTP_HOSTS", "")
         with kassa.Gateway(
@@ -85,7 +85,7 @@ class Session:
         return self.plan.says_yes or sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def visit(self, of: str, task: str) -> bool:
-        """Waits until a person was on a page, and notes where nobody was."""
+        """Waits until a person has opened a page, and records a page that was not opened."""
         block("")
         line(task)
         was_opened = not self.plan.says_yes and sys.stdin.readline() != ""
@@ -94,14 +94,14 @@ class Session:
         return was_opened
 
     def skip(self, what: str) -> None:
-        """Says that a step is not played to its end."""
+        """Records that a step did not run to its end."""
         line(f"Skipped: {what}")
         self.skipped.append(what)
 
     def look(
         self, step: str, endpoint: str, request: str, answer: object, known: Known, *, teaches: bool = True
     ) -> Finding:
-        """Shows a response beside what the given dialect reads in it, and learns from it unless it is about nothing."""
+        """Shows a response next to what the given dialect reads in it, and learns from it unless it is about nothing."""
         error = answer if isinstance(answer, kassa.PaymentError) else None
         raw: str | None = error.body if error is not None else getattr(answer, "raw", None)
         finding = Finding(step, endpoint, request, described(answer), raw)
@@ -115,7 +115,7 @@ class Session:
         values = {found.name: found.value for found in read.fields}
         is_query = endpoint.endswith("_status")
         if is_unclear and read.problem is not None:
-            finding.problems.append(f"it is no answer to the given dialect: {read.problem}")
+            finding.problems.append(f"it is not an answer in the given dialect: {read.problem}")
         if error is None or is_unclear:
             missing = (name for name in NEEDED.get(endpoint, ()) if name not in values)
             finding.problems.extend(f"the dialect finds no {name}" for name in missing)
@@ -139,7 +139,7 @@ class Session:
     def ask(
         self, endpoint: str, ask: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
     ) -> kassa.StatusReport | kassa.PaymentError:
-        """A query that was not understood is sent once more where its response taught how to read it."""
+        """Sends a query once more if its response was not understood and taught how to read it."""
         with self.gateway() as gateway:
             answer = tried(ask, gateway)
         if isinstance(answer, kassa.Unexpected) and 200 <= (answer.http_status or 0) < 300 and answer.body:
@@ -185,19 +185,19 @@ class Session:
         return proposed
 
     def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
-        """Lists the code of a response without a status as a success, where the response holds what was requested."""
+        """Lists the code of a response without a status as a success if the response has what was requested."""
         if raw and self.proposal.found(endpoint, raw, wanted) is not None:
             made.is_known = True
         self.accept_code(endpoint, raw, made)
 
     def accept_code(self, endpoint: str, raw: str, made: Made) -> None:
-        """Lists the code of a response as a success, where the gateway knows the payment, so that the request has succeeded."""
+        """Lists the code of a response as a success if the gateway knows the payment, so that the request succeeded."""
         code = self.proposal.found(endpoint, raw, "code") if raw and made.is_known else None
         if code is not None and self.proposal.dialect.explain(endpoint, raw).code_means is None:
             self.proposal.put_success_code(endpoint, code)
 
     def numbers_in(self, endpoint: str, raw: str, order: str) -> list[Leaf]:
-        """What a response holds beside what is read, and looks like a number of the gateway's."""
+        """Unread values of a response that look like a number of the gateway."""
         if not raw:
             return []
         unread = set(self.proposal.dialect.explain(endpoint, raw).unread)
@@ -207,11 +207,11 @@ class Session:
         return numbers[:MOST_NUMBERS]
 
     def known(self, order: str | None) -> Known:
-        """What a request says of its payment."""
+        """The values that a request sets for its payment."""
         return Known(order, (Decimal(self.plan.amount),), (self.plan.callback_url, self.plan.return_url))
 
     def begin(self, what: str, payment: kassa.PaymentRef) -> Made:
-        """Before it is sent: a run that is broken off names it, too."""
+        """Records it before sending, so that an interrupted run names it, too."""
         self.made.append(Made(what, payment))
         return self.made[-1]
 
@@ -220,7 +220,7 @@ class Session:
         payment: kassa.PaymentRef | None = None
         match answer:
             case kassa.OutcomeUnknown():
-                payment, made.state = answer.payment, "PENDING: what came of it is not known"
+                payment, made.state = answer.payment, "PENDING: its outcome is unknown"
             case kassa.Unexpected():
                 made.state = "PENDING: it may have been made; no money moves by it alone"
                 finding.problems.append(f"its response is not understood: {answer}")
@@ -235,7 +235,7 @@ class Session:
         return payment
 
     def note(self, made: Made, verdict: kassa.Verdict) -> None:
-        """Takes over what the gateway said last of a payment."""
+        """Takes over the gateway's last report of a payment."""
         made.payment = verdict.payment
         match verdict:
             case kassa.Charged():
@@ -244,17 +244,17 @@ class Session:
                 made.state = "rejected: no money was taken"
             case kassa.Pending():
                 made.state = "PENDING: the gateway has not ended it"
-                # Where it answers about anything, a pending payment proves nothing.
+                # If the gateway answers about any number, a pending payment proves nothing.
                 made.is_known = made.is_known or not self.answers_about_anything
             case _:
                 made.state = f"PENDING: {verdict.kind}"
 
     def problem(self, step: str, endpoint: str, problem: str) -> None:
-        """Keeps a problem that no single response has."""
+        """Records a problem that is not of a single response."""
         self.keep(Finding(step, endpoint, "as above", "as above", problems=[problem]))
 
     def keep(self, finding: Finding) -> None:
-        """Shows a finding, and keeps it without what is secret."""
+        """Shows a finding, and records it without secrets."""
         kept = finding.mapped(self.scrubbed)
         block("")
         line(f"== {kept.step} ({kept.endpoint})")

@@ -51,7 +51,7 @@ def try_number(
     *,
     is_own: bool,
 ) -> bool:
-    """A question that may well be about nothing: only an answer about something teaches, and shows where its number stands."""
+    """A query whose number may not exist: only an answer about a payment teaches, and shows the place of its number."""
     is_one = is_own and isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint)
     finding = session.look(step, endpoint, f"the status of what stands at {place}", answer, Known())
     if is_one:
@@ -64,8 +64,8 @@ def try_number(
 
 
 def proves_a_number(session: Session, endpoint: str, provider: kassa.Provider = kassa.Provider.CARDS) -> bool:
-    """Whether an answer of this endpoint, about this provider where the query names one, proves that its number exists: as
-    responses are read now, a number that nobody has gets none."""
+    """Whether an answer of this endpoint, for this provider if the query names one, proves that its number exists. It does if,
+    as responses are read now, an unused number gets no answer."""
     number = kassa.new_order_number()
     asks: dict[str, Ask] = {
         "provider_status": by_order(number, provider),
@@ -134,7 +134,7 @@ def _compare(
 
 
 def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *, must_end: bool) -> None:
-    """Queries until the payment has ended, or for as long as the plan says."""
+    """Queries until the payment has ended, or the plan's time is over."""
     end = time.monotonic() + session.plan.wait
     while True:
         with session.gateway() as gateway:
@@ -161,12 +161,12 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
                 finding.notes.append("nobody confirmed it, so it stays pending")
         case kassa.Mismatch(fields=names):
             finding.answer = f"mismatch in {', '.join(names)}"
-            finding.problems.append("what the gateway reports contradicts what was requested")
+            finding.problems.append("the gateway's report does not match the request")
         case kassa.Unverifiable(why=why):
             finding.answer = f"unverifiable: {why}"
             finding.problems.append(f"nothing is proved: {why}")
         case _:
-            finding.problems.append("the gateway does not say what became of the payment")
+            finding.problems.append("the gateway does not report the outcome of the payment")
     if not isinstance(verdict, kassa.PaymentError):
         finding.raw = None if verdict.report is None else verdict.report.raw
         session.note(made, verdict)
@@ -203,19 +203,19 @@ def query(session: Session, number: str) -> None:
         session.keep(finding)
         is_found = is_found or is_known
     if not is_found:
-        session.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask")
+        session.problem(step, "payment_status", "no form of the status query finds this number")
 
 
 def by_order(order: str, provider: kassa.Provider) -> Ask:
-    """The question by the merchant's order number."""
+    """The query by the merchant's order number."""
     return lambda gateway: gateway.provider_status(order, provider)
 
 
 def by_number(number: str) -> Ask:
-    """The question by the gateway's number."""
+    """The query by the gateway's number."""
     return lambda gateway: gateway.payment_status(number)
 
 
 def by_transaction(transaction_id: str) -> Ask:
-    """The question by the transaction of a QR payment."""
+    """The query by the transaction of a QR payment."""
     return lambda gateway: gateway.qr_status(transaction_id)

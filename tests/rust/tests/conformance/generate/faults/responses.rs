@@ -73,7 +73,7 @@ fn table() -> Vec<Fault> {
     let too_late = [Unknown, Unavailable, Unavailable];
     let not_understood = [Unknown, Unexpected, Unexpected];
     let deadline = "the deadline passed before the whole response came";
-    let indeterminate = "does not tell whether the payment was made";
+    let indeterminate = "does not show whether the payment was made";
     let no_picture = "the response holds no PNG in base64";
     let page =
         |title: &str| json!(format!("<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"));

@@ -73,7 +73,7 @@ class LogTest {
             val goesOn = steps.take() // the result is there
             paid.cancel(true)
             goesOn.run()
-            assertTrue("logged-4" in events.next("nobody waits").text)
+            assertTrue("logged-4" in events.next("stopped waiting").text)
         } finally {
             Library.logTo(SystemLog)
         }
@@ -100,7 +100,7 @@ class LogTest {
             fake.failNext(FakeFault.ResponseLost)
             assertThrows(PaymentException.OutcomeUnknown::class.java) { fake.blocking.createMbankPayment(mbank("last-4")) }
             events.next("last-4")
-            assertTrue(events.none { "nobody waits" in it.text }, "$events")
+            assertTrue(events.none { "stopped waiting" in it.text }, "$events")
         } finally {
             Library.logTo(SystemLog)
         }

@@ -83,7 +83,7 @@ internal class Child(program: Path, environment: Map<String, String>, private va
         try {
             return Json.parseToJsonElement(line).jsonObject.getValue("url").jsonPrimitive.content
         } catch (error: RuntimeException) {
-            val detail = "this is no server of the same version: its announcement cannot be read"
+            val detail = "this is not a server of the same version: its announcement cannot be read"
             throw KassaServerException.NotStarted(detail, cause = error)
         }
     }

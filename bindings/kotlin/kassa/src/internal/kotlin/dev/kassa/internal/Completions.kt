@@ -20,7 +20,7 @@ internal class Completion(val status: Long, private val value: ByteBuffer) {
     /** The value; or throws the error. */
     fun <T> value(read: (ByteBuffer) -> T): T = when ((status and CODE).toByte()) {
         UNIFFI_CALL_SUCCESS -> read(value).also {
-            if (value.hasRemaining()) throw InternalException("a value of the core goes on where it should end")
+            if (value.hasRemaining()) throw InternalException("a value of the core is longer than its type")
         }
         UNIFFI_CALL_ERROR -> throw FfiConverterTypePaymentError.read(value)
         else -> throw InternalException(Charsets.UTF_8.decode(value).toString())

@@ -1,4 +1,4 @@
-//! Signatures that must not be believed, and unusual ones that must be.
+//! Signatures that must be rejected, and unusual ones that must be accepted.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use strum::EnumIter;
@@ -73,14 +73,14 @@ impl Forgery {
             Self::YearOld => ("year-old", "a right signature of a year ago, as in a replay"),
             Self::SixMinutesAhead => ("six-minutes-ahead", "a right signature of six minutes ahead"),
             Self::HourAhead => ("hour-ahead", "a right signature of an hour ahead"),
-            Self::TimestampText => ("timestamp-text", "a timestamp that is no number, rightly signed"),
-            Self::TimestampNegative => ("timestamp-negative", "a negative timestamp, rightly signed"),
-            Self::TimestampEmpty => ("timestamp-empty", "no timestamp, with a right signature of the empty one"),
-            Self::TimestampMilliseconds => ("timestamp-milliseconds", "a timestamp in milliseconds, rightly signed"),
+            Self::TimestampText => ("timestamp-text", "a timestamp that is not a number, validly signed"),
+            Self::TimestampNegative => ("timestamp-negative", "a negative timestamp, validly signed"),
+            Self::TimestampEmpty => ("timestamp-empty", "no timestamp, with a valid signature of the empty one"),
+            Self::TimestampMilliseconds => ("timestamp-milliseconds", "a timestamp in milliseconds, validly signed"),
         }
     }
 
-    /// The request. Signatures that are right in part are made with the shop's secret, as a replay has one.
+    /// The request. Partly valid signatures use the shop's secret, as in a replay.
     pub(crate) fn message(self, event: &Event, secret: &str) -> Message {
         let (id, body, now) = (event.id.as_str(), event.body.as_slice(), now_s().to_string());
         let (right, wrong) = (key_of(secret), key_of(&new_secret()));
@@ -124,7 +124,7 @@ impl Forgery {
     }
 }
 
-/// A signature that must be believed.
+/// A signature that must be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Genuine {
     NewSecretFirst,
@@ -135,7 +135,7 @@ pub(crate) enum Genuine {
     SpacesInBody,
 }
 
-/// All of them.
+/// All genuine signatures.
 pub(crate) const GENUINE: [Genuine; 6] = [
     Genuine::NewSecretFirst,
     Genuine::NewSecretSecond,

@@ -1,5 +1,5 @@
-//! Situations of a shop that calls the gateway by itself. Callbacks are not signed, so the shop may deliver only after the gateway's status
-//! says so: a forged callback or return proves nothing.
+//! Scenarios for a shop that calls the gateway itself. Callbacks are not signed, so the shop may deliver only if the gateway's status
+//! is charged: a forged callback or return proves nothing.
 
 mod table;
 
@@ -25,7 +25,7 @@ pub(crate) enum Copies {
     AtOnce(usize),
 }
 
-/// Where the shop is killed.
+/// When the shop is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Killed {
     BeforePayment,
@@ -35,7 +35,7 @@ pub(crate) enum Killed {
     BetweenCopies,
 }
 
-/// How a situation is played.
+/// The steps of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) enum Script {
     Paid {
@@ -52,7 +52,7 @@ pub(crate) enum Script {
         both_paid: bool,
     },
     Returned(usize),
-    /// The status reports something else about a payment.
+    /// The status has another value of a member.
     Mismatch {
         member: &'static str,
         value: Value,
@@ -91,7 +91,7 @@ pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
     }
 }
 
-/// The payer pays; the callback of the charge, which the shop does not get yet.
+/// The payer pays; the callback of the charge. The shop has not received it yet.
 async fn pay(case: &mut Case, order: &Order) -> Played<Event> {
     case.charge(&order.opened.id).await?;
     callback(case, order, "CHARGE").await
@@ -110,7 +110,7 @@ fn message(body: &[u8]) -> Message {
     Message { headers: vec![("content-type".to_owned(), kind.to_owned())], body: body.to_vec() }
 }
 
-/// Posts a callback to where the shop wants it.
+/// Posts a callback to the shop's callback URL.
 async fn post(case: &mut Case, order: &Order, what: &str, body: &[u8]) -> bool {
     let answer = case.post_to(&order.opened.callback_url, what, &message(body)).await;
     answer.is_ok_and(|status| (200..300).contains(&status))
@@ -205,7 +205,7 @@ async fn body(case: &mut Case, index: usize) -> Played {
         "not-utf8" => [b"{\"status\":\"CHARGE\",\"x\":\"".as_slice(), &[0xff, 0xfe, 0x00], b"\"}"].concat(),
         _ => text.as_bytes().to_vec(),
     };
-    post(case, &order, &format!("a body that is no callback ({name})"), &body).await;
+    post(case, &order, &format!("a body that is not a callback ({name})"), &body).await;
     case.check_shop().await?;
     case.expect(&order, Truth::Unpaid).await
 }
@@ -258,7 +258,11 @@ async fn status_down(case: &mut Case, lie: &Lie) -> Played {
     if !is_taken {
         is_taken = deliver(case, &order, &callback).await;
     }
-    case.say(if is_taken { "the gateway sends the callback no more" } else { "the shop does not take the callback" });
+    case.say(if is_taken {
+        "the gateway does not send the callback again"
+    } else {
+        "the shop does not accept the callback"
+    });
     case.expect(&order, Truth::Paid).await
 }
 
@@ -269,10 +273,10 @@ async fn unreported(case: &mut Case, comes_back: bool) -> Played {
         let query = filled(case, "OrderNumber={number}&statusCode=200", &order);
         case.open_return(&order, &query, None, true).await?;
     }
-    match case.stage.shop.options.asks_within {
+    match case.stage.shop.options.polls_within {
         None => {
             if !case.has_queried(&order, Duration::ZERO).await {
-                let remark = "the shop does not ask the gateway: without a callback nobody would deliver. Poll open payments, and set asks_within to have it checked";
+                let remark = "the shop does not poll the gateway: without a callback, a paid order is never delivered. Poll open payments, and set polls_within to check it";
                 case.remarks.push(remark.to_owned());
             }
             case.expect(&order, Truth::Open).await
@@ -281,7 +285,7 @@ async fn unreported(case: &mut Case, comes_back: bool) -> Played {
             if !case.has_queried(&order, Duration::from_secs(limit)).await {
                 case.lose(
                     Loss::PaidUndelivered,
-                    format!("no callback arrived, and the shop did not ask within {limit} s"),
+                    format!("no callback arrived, and the shop did not query the status within {limit} s"),
                 );
             }
             case.expect(&order, Truth::Paid).await

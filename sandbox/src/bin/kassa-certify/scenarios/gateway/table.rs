@@ -1,4 +1,4 @@
-//! The table: each kind of situation with its variants.
+//! The table: each kind of scenario with its variants.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::{Copies, Killed, Script};
 use crate::{
     backend::{Lie, Trouble},
     http::BreakOff,
-    situations::{Script as Any, Situation},
+    scenarios::{Scenario, Script as Any},
 };
 
-/// Callbacks about an unpaid order: what an attacker posts who knows the address.
+/// Callbacks about an unpaid order, as an attacker who knows the address posts them.
 pub(super) const FORGED: [(&str, &str); 9] = [
     (
         "charge",
@@ -35,7 +35,7 @@ pub(super) const FORGED: [(&str, &str); 9] = [
         r#"{"orderNumber":"{number}","amount":1000000,"currency":"KGS","status":"CHARGE","provider":"Cards"}"#,
     ),
 ];
-/// Bodies that are no callback.
+/// Bodies that are not callbacks.
 pub(super) const BODIES: [(&str, &str); 10] = [
     ("empty", ""),
     ("not-json", "CHARGE"),
@@ -58,12 +58,12 @@ pub(super) const RETURNS: [(&str, &str, bool); 6] = [
     ("form", "OrderNumber={number}&statusCode=200", true),
 ];
 
-/// All of them.
-pub(crate) fn all() -> Vec<Situation> {
+/// All scenarios of this kind of shop.
+pub(crate) fn all() -> Vec<Scenario> {
     let mut list = Vec::new();
     let mut add = |id: &str, text: String, script: Script| {
         let is_alone = matches!(script, Script::Killed(_));
-        list.push(Situation { id: id.to_owned(), text, script: Any::Gateway(script), is_alone });
+        list.push(Scenario { id: id.to_owned(), text, script: Any::Gateway(script), is_alone });
     };
     add(
         "paid/comes-back",
@@ -93,7 +93,7 @@ pub(crate) fn all() -> Vec<Situation> {
     for seconds in [1, 3, 6] {
         add(
             &format!("callback-late/{seconds}s"),
-            format!("the callback arrives {seconds} s late, and the payer looks meanwhile"),
+            format!("the callback arrives {seconds} s late, and the payer opens the return page first"),
             Script::Late(Duration::from_secs(seconds)),
         );
     }
@@ -114,7 +114,7 @@ pub(crate) fn all() -> Vec<Situation> {
     for (index, (name, _)) in BODIES.iter().enumerate() {
         add(
             &format!("no-callback-body/{name}"),
-            format!("somebody posts a body that is no callback ({name})"),
+            format!("somebody posts a body that is not a callback ({name})"),
             Script::Body(index),
         );
     }

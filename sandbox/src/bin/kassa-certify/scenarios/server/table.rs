@@ -1,4 +1,4 @@
-//! The table: each kind of situation with its ways to pay and variants.
+//! The table: each kind of scenario with its payment methods and variants.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use super::{
 use crate::{
     backend::Trouble,
     http::BreakOff,
-    situations::{Script as Any, Situation, signatures, way},
+    scenarios::{Scenario, Script as Any, signatures, way},
     way::Way,
 };
 
-struct List(Vec<Situation>);
+struct List(Vec<Scenario>);
 
 impl List {
     fn add(&mut self, id: String, text: impl Into<String>, script: Script) {
         let is_alone = matches!(script, Script::Killed { .. } | Script::Restored { real: true, .. });
-        self.0.push(Situation { id: id.replace('_', "-"), text: text.into(), script: Any::Server(script), is_alone });
+        self.0.push(Scenario { id: id.replace('_', "-"), text: text.into(), script: Any::Server(script), is_alone });
     }
 }
 
-/// All of them.
-pub(crate) fn all() -> Vec<Situation> {
+/// All scenarios of this kind of shop.
+pub(crate) fn all() -> Vec<Scenario> {
     let mut list = List(Vec::new());
     payers(&mut list);
     copies(&mut list);
@@ -36,7 +36,7 @@ pub(crate) fn all() -> Vec<Situation> {
     list.0
 }
 
-/// What payers do.
+/// Payers who pay, give up, or pay twice or late.
 fn payers(list: &mut List) {
     for way in Way::ALL {
         let name = way.name();
@@ -61,7 +61,7 @@ fn payers(list: &mut List) {
         }
         list.add(
             format!("no-event/{name}"),
-            format!("a payment by {name} is charged, and no event ever arrives: does the shop ask?"),
+            format!("a payment by {name} is charged, and no event ever arrives: does the shop query the status?"),
             Script::Unreported(way),
         );
     }
@@ -84,7 +84,7 @@ fn payers(list: &mut List) {
             .into_iter()
             .enumerate()
     {
-        // A pay-form is begun first: it does not block the other ways.
+        // A pay-form is started first, because it does not block other methods.
         for is_form_first in [true, false] {
             let other = if index % 2 == 0 { Way::Qr } else { Way::Mbank };
             let first = if is_form_first { Way::PayForm } else { other };
@@ -92,8 +92,8 @@ fn payers(list: &mut List) {
                 Overpaid::InOrder => ("in-order", "events in order"),
                 Overpaid::SurplusFirst => ("surplus-first", "checkout.overpaid arrives first"),
                 Overpaid::AtOnce => ("at-once", "both events at the same time"),
-                Overpaid::ThenRefunded => ("then-refunded", "then the refund is noted"),
-                Overpaid::RefundFirst => ("refund-first", "the note of the refund arrives first"),
+                Overpaid::ThenRefunded => ("then-refunded", "then the refund is recorded"),
+                Overpaid::RefundFirst => ("refund-first", "the event of the refund arrives first"),
             };
             let first = first.name();
             list.add(
@@ -106,7 +106,11 @@ fn payers(list: &mut List) {
     for (index, (ended, name, text)) in [
         (Ended::Cancelled, "cancelled", "the checkout was cancelled"),
         (Ended::Expired, "expired", "the checkout expired"),
-        (Ended::CancelledEventLast, "cancelled-event-last", "the checkout was cancelled, whose event arrives last"),
+        (
+            Ended::CancelledEventLast,
+            "cancelled-event-last",
+            "the checkout was cancelled, and the event of that arrives last",
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -162,35 +166,35 @@ fn copies(list: &mut List) {
     for (index, pause) in [1, 3, 6].into_iter().enumerate() {
         list.add(
             format!("event-late/{pause}s"),
-            format!("checkout.paid arrives {pause} s late, and the payer looks meanwhile"),
+            format!("checkout.paid arrives {pause} s late, and the payer opens the return page first"),
             Script::Late { way: way(index), pause: Duration::from_secs(pause) },
         );
     }
     for way in Way::ALL {
         list.add(
             format!("restored/lower-version-{}", way.name()),
-            "after a restore of the server the payment is reported again, with an older version",
+            "after a restore of the server, the payment is reported again with an older version",
             Script::Restored { way, real: false },
         );
         list.add(
             format!("restored/open-again-{}", way.name()),
-            "after a restore the events of a delivered order come again from the first on",
+            "after a restore, all events of a delivered order are delivered again",
             Script::RestoredBackwards(way),
         );
     }
     list.add(
         "restored/real-qr".to_owned(),
-        "the server's database is put back to a moment before the payment (qr)",
+        "the server's database is restored to a moment before the payment (qr)",
         Script::Restored { way: Way::Qr, real: true },
     );
     list.add(
         "restored/real-mbank".to_owned(),
-        "the server's database is put back to a moment before the payment (mbank)",
+        "the server's database is restored to a moment before the payment (mbank)",
         Script::Restored { way: Way::Mbank, real: true },
     );
 }
 
-/// What events contain.
+/// Contents of events.
 fn contents(list: &mut List) {
     for forgery in signatures::Forgery::iter() {
         list.add(format!("forged-event/{}", forgery.name()), forgery.text(), Script::Forged(forgery));
@@ -238,7 +242,7 @@ fn contents(list: &mut List) {
     for (index, (name, _)) in SIGNED_BODIES.iter().enumerate() {
         list.add(
             format!("no-event-body/{name}"),
-            format!("a signed body that is no event ({name}); then the order is paid"),
+            format!("a signed body that is not an event ({name}); then the order is paid"),
             Script::SignedBody(index),
         );
     }

@@ -1,4 +1,4 @@
-//! What events contain: forged signatures, unknown kinds and members, other amounts and references, and bodies that are no event.
+//! Contents of events: forged signatures, unknown kinds and members, other amounts and references, and bodies that are not events.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use crate::{
     backend::Lie,
     case::{Case, Played, Truth},
     event::{Event, Message, new_id},
-    situations::{signatures, way},
+    scenarios::{signatures, way},
     way::Way,
 };
 
-/// Kinds of events that the server sends (docs/events.md), but for `checkout.paid`.
+/// Kinds of events that the server sends (docs/events.md), except `checkout.paid`.
 pub(super) const KINDS: [&str; 19] = [
     "checkout.expired",
     "checkout.cancelled",
@@ -78,7 +78,7 @@ pub(super) const BODIES: [(&str, &str); 12] = [
     ("duplicate", r#"{"type":"payment.created","type":"checkout.paid","data":{"reference":"{reference}"}}"#),
 ];
 
-/// Bodies with a right signature that are no event.
+/// Bodies with a valid signature that are not events.
 pub(super) const SIGNED_BODIES: [(&str, &str); 10] = [
     ("empty-object", "{}"),
     ("list", "[]"),
@@ -92,7 +92,7 @@ pub(super) const SIGNED_BODIES: [(&str, &str); 10] = [
     ("type-list", r#"{"id":"evt_1","type":["checkout.paid"],"data":{"reference":"{reference}"}}"#),
 ];
 
-/// References of other orders, made of that of this order.
+/// References of other orders, derived from this order's reference.
 pub(super) const REFERENCES: [(&str, &str); 8] = [
     ("unknown", "order-of-nobody"),
     ("longer", "{reference}.2"),
@@ -117,7 +117,7 @@ pub(super) async fn genuine_event(case: &mut Case, way: Way, genuine: signatures
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     let message = genuine.message(&event, &case.stage.backend.secret);
-    // The same signature again and again: a shop that does not know its form never delivers.
+    // The same signature each time: a shop that does not accept its form never delivers.
     let mut is_taken = false;
     for _ in 0..3 {
         is_taken = is_taken || case.post(genuine.text(), &message).await.is_ok_and(|status| status < 300);
@@ -184,7 +184,7 @@ pub(super) async fn signed_body(case: &mut Case, index: usize) -> Played {
     let (name, body) = SIGNED_BODIES[index];
     let event = Event { id: new_id(), body: filled(body, &order).into_bytes() };
     let message = case.signed(&event);
-    let _any = case.post(&format!("a signed body that is no event ({name})"), &message).await;
+    let _any = case.post(&format!("a signed body that is not an event ({name})"), &message).await;
     case.check_shop().await?;
     case.expect(&order, Truth::Unpaid).await?;
     case.orders.clear();
@@ -200,7 +200,7 @@ pub(super) async fn another(case: &mut Case, member: &str, value: &Value) -> Pla
     let text =
         text.replace("{less}", &format!("{:.2}", amount - 0.01)).replace("{more}", &format!("{:.0}", amount + 1.0));
     let event = case.invented(&order, "checkout.paid").altered(|event| event["data"][member] = text.clone().into());
-    case.say(format!("the order is of {} {}; the event says {text}", order.opened.amount, order.opened.currency));
+    case.say(format!("the order is for {} {}; the event has {text}", order.opened.amount, order.opened.currency));
     case.deliver(&event).await;
     case.expect(&order, Truth::Unpaid).await
 }

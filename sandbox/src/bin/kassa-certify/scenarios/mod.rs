@@ -1,4 +1,4 @@
-//! The situations, a product of kinds, ways to pay and variants. Each kind is one function; the tables name its variants.
+//! The scenarios: each kind with its payment methods and variants. A kind is one function; the tables list its variants.
 
 pub(crate) mod gateway;
 pub(crate) mod server;
@@ -10,25 +10,25 @@ use crate::{
     way::Way,
 };
 
-/// What is played.
+/// The script of a scenario.
 #[derive(Clone)]
 pub(crate) enum Script {
     Server(server::Script),
     Gateway(gateway::Script),
 }
 
-/// A situation: its name, what it is, and how it is played.
+/// A scenario: its name, description and script.
 #[derive(Clone)]
-pub(crate) struct Situation {
+pub(crate) struct Scenario {
     /// `kind/variant`.
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) script: Script,
-    /// Whether nothing else may happen meanwhile: the shop or the server is killed.
+    /// Whether it must run alone, because it kills the shop or the server.
     pub(crate) is_alone: bool,
 }
 
-impl Situation {
+impl Scenario {
     pub(crate) fn kind(&self) -> &str {
         self.id.split('/').next().unwrap_or_default()
     }
@@ -41,15 +41,15 @@ impl Situation {
     }
 }
 
-/// All situations for a kind of shop, in the order in which they are listed.
-pub(crate) fn all(behind: Behind) -> Vec<Situation> {
+/// All scenarios for a kind of shop, in the order in which they are listed.
+pub(crate) fn all(behind: Behind) -> Vec<Scenario> {
     match behind {
         Behind::Server => server::all(),
         Behind::Gateway => gateway::all(),
     }
 }
 
-/// The ways in turn: not every variant needs every way.
+/// The methods in turn: not every variant needs every method.
 fn way(number: usize) -> Way {
     Way::ALL[number % Way::ALL.len()]
 }
@@ -61,13 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_situation_has_its_own_name() {
+    fn every_scenario_has_its_own_name() {
         for behind in [Behind::Server, Behind::Gateway] {
             let all = all(behind);
-            let names: BTreeSet<&str> = all.iter().map(|situation| situation.id.as_str()).collect();
+            let names: BTreeSet<&str> = all.iter().map(|scenario| scenario.id.as_str()).collect();
             assert_eq!(names.len(), all.len());
             let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-/".contains(&byte);
-            assert!(all.iter().all(|situation| situation.id.bytes().all(is_word) && !situation.text.is_empty()));
+            assert!(all.iter().all(|scenario| scenario.id.bytes().all(is_word) && !scenario.text.is_empty()));
         }
         assert!(all(Behind::Server).len() >= 200);
     }

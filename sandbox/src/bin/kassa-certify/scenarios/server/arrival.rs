@@ -1,4 +1,4 @@
-//! How events arrive: again, late, in another order, over a connection that breaks, at a shop that is killed, after a restore of the server.
+//! Deliveries of events: repeated, late, out of order, over a broken connection, to a shop that is killed, after a restore of the server.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
@@ -119,7 +119,7 @@ pub(super) async fn opening(case: &mut Case, trouble: Trouble) -> Played {
     case.say(format!("the shop answers HTTP {} to the order", answer.status));
     case.check_shop().await?;
     if let Some(opened) = opened {
-        // It can be on its page only if the shop knows it.
+        // The answer shows the order only if the shop knows it.
         let order = Order { opened, answer: answer.text() };
         if case.stage.shop.says_paid(&order.answer, &Names::default()) == Some(true) {
             case.lose(Loss::PayerMisled, "the shop says that an order is paid that was only opened");
@@ -148,7 +148,7 @@ pub(super) async fn reported_again(case: &mut Case, way: Way) -> Played {
             })
         })
         .collect();
-    case.say("the server is restored and reports again, under new identifiers and with lower versions");
+    case.say("the server is restored and sends its events again, with new identifiers and lower versions");
     case.deliver_all(&again).await;
     case.expect(&order, Truth::Paid).await
 }
@@ -167,7 +167,7 @@ pub(super) async fn history_again(case: &mut Case, way: Way) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-/// The database of the server, put back to a moment before the payment.
+/// The server's database is restored to a moment before the payment.
 pub(super) async fn restored(case: &mut Case, way: Way) -> Played {
     let stage = Arc::clone(&case.stage);
     let Some(server) = &stage.backend.server else {
@@ -186,7 +186,7 @@ pub(super) async fn restored(case: &mut Case, way: Way) -> Played {
     server.kill().await;
     copy_database(&backup, &server.folder)?;
     server.start().await?;
-    case.say("the server's database is put back to a moment before the payment");
+    case.say("the server's database is restored to a moment before the payment");
     let again = case
         .stage
         .backend

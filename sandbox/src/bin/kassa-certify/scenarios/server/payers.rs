@@ -1,4 +1,4 @@
-//! What payers do: they pay, are declined, pay twice or late, come back without paying.
+//! Payers who pay, are declined, pay twice or late, or come back without paying.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     backend::Trouble,
     case::{Case, Loss, Order, Played, Truth},
     event::Event,
-    situations::way,
+    scenarios::way,
     way::Way,
 };
 
@@ -45,7 +45,7 @@ pub(super) async fn declined(case: &mut Case, way: Way, then_paid: bool) -> Play
     case.stage.backend.decline(&number).await?;
     case.say("the gateway declines the payment");
     if way != Way::PayForm {
-        // A pay-form can be paid on after a decline, so the server does not call it rejected.
+        // A pay-form can still be paid after a decline, so the server does not call it rejected.
         case.event(&order, "payment.rejected").await?;
     }
     let events = case.stage.backend.reported(&order.opened.reference);
@@ -81,7 +81,7 @@ pub(super) async fn after_the_end(case: &mut Case, way: Way, ended: Ended) -> Pl
     case.expect(&order, Truth::PaidLate).await
 }
 
-/// A checkout lives for a minute at least, which is longer than the usual patience.
+/// Waits for the event of a checkout's end. A checkout lives for at least a minute, which is longer than one wait.
 pub(super) async fn expired(case: &mut Case, order: &Order, kind: &str) -> Played<Event> {
     for _ in 0..2 {
         if let Ok(event) = case.event(order, kind).await {
@@ -163,18 +163,21 @@ pub(super) async fn unreported(case: &mut Case, way: Way) -> Played {
     let order = case.order().await?;
     case.pay(&order, way).await?;
     case.open_return(&order, "statusCode=200", None, true).await?;
-    let Some(limit) = case.stage.shop.options.asks_within else {
+    let Some(limit) = case.stage.shop.options.polls_within else {
         if !case.has_queried(&order, Duration::ZERO).await {
             case.remarks.push(
-                "the shop does not ask the server. After three days of failed deliveries nobody would deliver this order: read GET /v1/events, \
-                 and set asks_within to have it checked"
+                "the shop does not poll the server. After three days of failed deliveries this order is never delivered: read GET /v1/events, \
+                 and set polls_within to check it"
                     .to_owned(),
             );
         }
         return case.expect(&order, Truth::Open).await;
     };
     if !case.has_queried(&order, Duration::from_secs(limit)).await {
-        case.lose(Loss::PaidUndelivered, format!("no event arrived, and the shop did not ask within {limit} s"));
+        case.lose(
+            Loss::PaidUndelivered,
+            format!("no event arrived, and the shop did not query the status within {limit} s"),
+        );
     }
     case.expect(&order, Truth::Paid).await
 }

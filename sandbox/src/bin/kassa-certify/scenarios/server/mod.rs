@@ -1,5 +1,5 @@
-//! Situations of a shop that uses kassa-server. Where an event must deliver, the order is really paid, so that a shop that queries the
-//! server finds the same; where it must not, it is really unpaid.
+//! Scenarios for a shop that uses kassa-server. If an event must deliver, the order is really paid, so a shop that queries the server
+//! sees the same; if it must not, the order is really unpaid.
 
 mod arrival;
 mod contents;
@@ -30,7 +30,7 @@ pub(crate) enum Timing {
     AfterAll,
 }
 
-/// In which order events arrive.
+/// The order in which events arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sequence {
     Backwards,
@@ -40,7 +40,7 @@ pub(crate) enum Sequence {
     TwiceOver,
 }
 
-/// Where the shop is killed.
+/// When the shop is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Killed {
     BeforePayment,
@@ -50,7 +50,7 @@ pub(crate) enum Killed {
     BetweenCopies,
 }
 
-/// What happens to the second payment of one checkout.
+/// The events of a second payment of one checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overpaid {
     InOrder,
@@ -60,7 +60,7 @@ pub(crate) enum Overpaid {
     RefundFirst,
 }
 
-/// What happens around an end of a checkout.
+/// How a checkout ends before its payment is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Cancelled,
@@ -69,7 +69,7 @@ pub(crate) enum Ended {
     CancelledEventLast,
 }
 
-/// How a situation is played.
+/// The steps of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) enum Script {
     Paid(Way),
