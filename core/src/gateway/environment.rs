@@ -300,7 +300,7 @@ mod tests {
             assert!(!detail.contains("hunter2"), "{detail}");
             assert!(changes.iter().all(|(name, _)| detail.contains(name)), "{detail}");
         }
-        assert!(problem(&[(DIALECT, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))]).contains("no dialect"));
+        assert!(problem(&[(DIALECT, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))]).contains("not a dialect"));
     }
 
     #[cfg(unix)]

@@ -41,7 +41,7 @@ fn a_number_is_sent_once_and_only_once() {
     let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
     let Err(BeginError::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
     assert_eq!(
-        (payment, detail.contains("its outcome is not known")),
+        (payment, detail.contains("its outcome is unknown")),
         (Some(card("order-1").into()), true),
         "{detail}"
     );

@@ -140,7 +140,7 @@ fn number_is_free_only_after_definitive_failure() {
             let Err(PaymentError::OutcomeUnknown { payment, detail, .. }) = second else { panic!("{fault:?}") };
             assert_eq!(payment.order_number.as_deref(), Some("order-1"));
             assert!(
-                detail.contains("not sent: ") && detail.contains("was already sent and its outcome is not known"),
+                detail.contains("not sent: ") && detail.contains("was already sent and its outcome is unknown"),
                 "{detail}"
             );
             assert_eq!(entries(&journal)[0].state, JournalState::Unknown, "{fault:?}");

@@ -319,7 +319,7 @@ fn what_a_dialect_cannot_express_is_named() {
     for expected in [
         "/answer/kopecks is the amount in tyiyn",
         "/answer/ok is true or false",
-        "/answer/more is JSON inside a text",
+        "/answer/more is JSON inside a string",
         "the whole body is a word",
         "POST /v2/refund: no endpoint of the interface",
     ] {

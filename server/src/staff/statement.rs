@@ -264,22 +264,22 @@ mod tests {
             ("order_number,amount\nx,\"1,234\"", "Line 2"),
             ("order_number,amount\nx,1e3", "Line 2"),
             ("order_number,amount\n,1", "Line 2: it has no number"),
-            ("order_number,amount,note\na,390,\"Cafe\nGHOST,99999,x\n", "Line 2: a field goes on"),
-            ("order_number,amount,note\na,390,\"\nGHOST,99999,x\n", "Line 2: a field goes on"),
-            ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field goes on"),
-            ("order_number,amount,\"\na,390,x\n", "Line 1: a field goes on"),
+            ("order_number,amount,note\na,390,\"Cafe\nGHOST,99999,x\n", "Line 2: a field continues"),
+            ("order_number,amount,note\na,390,\"\nGHOST,99999,x\n", "Line 2: a field continues"),
+            ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field continues"),
+            ("order_number,amount,\"\na,390,x\n", "Line 1: a field continues"),
             ("order_number;amount;note\na;1;\n\"x;390,00;two cups\"\n", "Line 3: the whole line is in quotation marks"),
             ("note;order_number;amount\n\"cups;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
             ("note;order_number;amount\n\"Всего 2;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
             ("note;order_number;amount\n\"two cups,x,390.00\"\n", "Line 2: the whole line is in quotation marks"),
             ("order_number;amount;status;note\n;390,00;Оплачен;Всего 2 товара\n", "Line 2: it has no number"),
             ("order_number;amount;date;note\n;390,00;26.11.2026;Всего 2 товара\n", "Line 2: it has no number"),
-            ("order_number,amount\nx,390,\n", "Line 2: there are more cells"),
-            ("order_number,amount\nx,390,,\n", "Line 2: there are more cells"),
-            ("order_number;amount\nОперации возврата;\nx;390\n", "Line 2: refunds stand below this line"),
-            ("№;order;amount\nВозвраты;;\n№;order;amount\n1;x;390\n", "Line 2: refunds stand below this line"),
-            ("order;amount\nВозвраты за ноябрь 2026\nx;390\n", "Line 2: refunds stand below this line"),
-            ("order;amount\nAll refunds (2)\nx;390\n", "Line 2: refunds stand below this line"),
+            ("order_number,amount\nx,390,\n", "Line 2: it has more cells"),
+            ("order_number,amount\nx,390,,\n", "Line 2: it has more cells"),
+            ("order_number;amount\nОперации возврата;\nx;390\n", "Line 2: refunds are below this line"),
+            ("№;order;amount\nВозвраты;;\n№;order;amount\n1;x;390\n", "Line 2: refunds are below this line"),
+            ("order;amount\nВозвраты за ноябрь 2026\nx;390\n", "Line 2: refunds are below this line"),
+            ("order;amount\nAll refunds (2)\nx;390\n", "Line 2: refunds are below this line"),
         ] {
             let unusable = read(text).unwrap_err();
             assert!(unusable.problems.iter().any(|problem| problem.contains(expected)), "{text}: {unusable:?}");
@@ -361,9 +361,9 @@ mod tests {
             ("Total-1;;", "Line 3: the amount is not a number"),
             ("x;;KGS", "Line 3: the amount is not a number"),
             (";390,00;", "Line 3: it has no number"),
-            ("x;390;USD;9", "Line 3: there are more cells"),
+            ("x;390;USD;9", "Line 3: it has more cells"),
             ("x;390 USD;KGS", "Line 3: it names two currencies"),
-            ("1.23457E+15;390,00;", "Line 3: a program for tables has shortened the number"),
+            ("1.23457E+15;390,00;", "Line 3: a spreadsheet has shortened the number"),
         ] {
             let unusable = read(&format!("order_number;amount;currency\ny;1;KGS\n{line}\n")).unwrap_err();
             assert!(unusable.problems[0].contains(expected), "{line}: {unusable:?}");
@@ -442,7 +442,7 @@ mod tests {
             assert!(read(text).unwrap_err().problems[0].contains(expected), "{text}");
         }
         let wide = format!("order;amount\nx;1{}", ";".repeat(MOST_COLUMNS));
-        assert!(read(&wide).unwrap_err().problems[0].starts_with("Line 2: there are more than"));
+        assert!(read(&wide).unwrap_err().problems[0].starts_with("Line 2: it has more than"));
     }
 
     /// Else each line that was refused would count as charged.
@@ -450,7 +450,7 @@ mod tests {
     fn charged_words_need_a_status_column() {
         let mapping = Mapping { charged: "paid".to_owned(), ..Mapping::default() };
         let unusable = read_with("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
-        assert!(unusable.problems[0].contains("which column is the status"), "{unusable:?}");
+        assert!(unusable.problems[0].contains("Choose the status column"), "{unusable:?}");
         assert_eq!(read_with("order_number,amount,status\nx,1,declined", &mapping).unwrap().skipped, 1);
     }
 
@@ -458,7 +458,7 @@ mod tests {
     fn statement_with_too_many_lines_is_rejected() {
         let text = |lines: usize| format!("order_number,amount\n{}", "x,1\n".repeat(lines));
         assert_eq!(read(&text(MOST)).unwrap().lines.len(), MOST);
-        assert!(read(&text(MOST + 1)).unwrap_err().problems[0].contains("shorter time"));
+        assert!(read(&text(MOST + 1)).unwrap_err().problems[0].contains("shorter period"));
     }
 
     #[test]

@@ -77,7 +77,7 @@ async fn staff_member_resolves_payment_with_reason() {
     let done = person.post(&served, &resolve, &right).await;
     assert_eq!((done.status, done.header("location")), (303, Some(format!("{path}?done=resolved").as_str())));
     let again = person.post(&served, &resolve, &right).await;
-    assert!(again.status == 409 && again.text.contains("nothing was noted"), "{again:?}");
+    assert!(again.status == 409 && again.text.contains("your entry was not saved"), "{again:?}");
     let page = person.page(&served, &path).await;
     for part in [
         "Why: The gateway&#39;s own list shows it",
@@ -206,7 +206,7 @@ async fn read_only_staff_key_changes_nothing() {
     assert_eq!(page.matches("<form").count(), 1, "one to log out: {page}");
     let resolve = format!("{path}/payments/{payment}/resolve");
     let refused = looker.post(&served, &resolve, &[("outcome", "charged"), ("reason", REASON)]).await;
-    assert!(refused.status == 403 && refused.text.contains("lets you look"), "{refused:?}");
+    assert!(refused.status == 403 && refused.text.contains("read-only"), "{refused:?}");
     assert_eq!(served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json()["state"], "open");
 }
 
@@ -330,7 +330,7 @@ async fn staff_list_shows_checkouts_needing_staff() {
     let note = |version, reason| [("version", version), ("reason", reason)];
     assert_eq!(person.post(&served, &refund, &note(version, "")).await.status, 400);
     let stale = person.post(&served, &refund, &note("0", "Given back at the gateway")).await;
-    assert!(stale.status == 409 && stale.text.contains("Nothing was noted"), "{stale:?}");
+    assert!(stale.status == 409 && stale.text.contains("Not saved"), "{stale:?}");
     assert_eq!(person.post(&served, &refund, &note(version, "Given back at the gateway")).await.status, 303);
     let page = person.page(&served, &path).await;
     assert!(page.contains("checkout.refund_noted") && page.contains("By: Aizada"), "{page}");

@@ -28,7 +28,7 @@ fn check_reports_valid_setup_and_creates_nothing() {
     let key = place.run(&["keys", "new", "--name", "shop"]);
     assert_eq!(key.code, Some(0), "{key:?}");
     let ended = place.run(&["check"]);
-    assert_says(&ended, "database", "ok", "of this server's version");
+    assert_says(&ended, "database", "ok", "has this server's version");
     assert_says(&ended, "keys", "ok", "1 good, 0 revoked");
     permit(&place.path("kassa.db"), 0o644);
     assert!(place.run(&["check"]).out.contains("warning  database    every user of this machine can read"));

@@ -33,7 +33,7 @@ environment:
   KASSA_DIALECT            a dialect's name or file (JSON), if one is needed
   KASSA_PROXY              a proxy's URL, or: environment
   KASSA_ROOT_CERTIFICATES  a file (PEM) of additional certificates to trust
-  KASSA_PLAIN_HTTP_HOSTS   hosts of your own network for plain http, comma-separated
+  KASSA_PLAIN_HTTP_HOSTS   hosts of your network for plain http, comma-separated
   KASSA_JOURNAL            the journal's folder, instead of --journal
 
 exit status:
