@@ -122,7 +122,7 @@ jars: ## Build the jars of all Kotlin packages as released, with documentation, 
 	@scripts/ci/ensure-tools cargo cc javac mvn strip
 	scripts/kotlin/build-jars
 
-apk: ## Build the AARs and a small signed Android app; FOLDER= has the native libraries for phones, by default stubs
+apk: ## Build the AARs and a small Android app, shrunk by R8 and signed; FOLDER= has the native libraries for phones, by default stubs
 	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2 zipalign apksigner
 	scripts/kotlin/build-apk $(FOLDER)
 
@@ -146,7 +146,7 @@ pictures: ## Retake the product's pictures in the documentation; look at them be
 	@scripts/ci/ensure-tools cargo cc python3 chromium
 	env=$$(scripts/python/install-packages) && "$$env/bin/python" scripts/docs/take-pictures
 
-lint: ## Check format, clippy, docs, embedded code, licences, duplicate crates and merge markers
+lint: ## Check format, clippy, docs, embedded code, licences, banned and duplicate crates, and merge markers
 	@scripts/ci/ensure-tools cargo cc git python3
 	git grep --line-number --extended-regexp '^(<{7}|>{7}) '; test $$? -eq 1
 	cargo fmt --all --check

@@ -34,7 +34,7 @@ use crate::{
 /// assert_eq!((error.http_status(), error.code()), (Some(400), Some("51")));
 /// ```
 ///
-/// [`source`](std::error::Error::source) is always `None`. `detail` contains the cause (a socket, TLS, a parser), so that errors can be
+/// In Rust, [`source`](std::error::Error::source) is always empty. `detail` contains the cause (a socket, TLS, a parser), so that errors can be
 /// cloned, compared and stored, and never expose a URL with a number or a password. Match on the variant.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "kind"))]

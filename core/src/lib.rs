@@ -46,7 +46,7 @@
 //! https, a damaged picture. It does not prove that a value is genuine: read it only from storage that you control, and query the gateway
 //! again before you ship.
 //!
-//! Types that hold a secret are neither: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`], [`GatewayConfig`] and
+//! Types that hold a secret are neither `Serialize` nor `Deserialize`: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`], [`GatewayConfig`] and
 //! [`Proxy`].
 //!
 #![cfg_attr(feature = "serde", doc = "```")]
@@ -62,7 +62,7 @@
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
-// The modules. docs/architecture.md defines their order, and a test checks it.
+// The rooms. docs/architecture.md defines their order, and a test checks it.
 mod card;
 mod checkout;
 mod config;

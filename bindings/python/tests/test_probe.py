@@ -208,7 +208,7 @@ def test_interrupted_probe_run_does_not_report_all_read(player: Player) -> None:
     broken_off = Probe(PLAN, kassa.Dialect())
     broken_off.conclude()
     told = player.captured.readouterr().out
-    assert "Not played to the end: mbank, card, pay-form, qr-image, qr" in told
+    assert "Not run to the end: mbank, card, pay-form, qr-image, qr" in told
     assert ALL_READ not in told
 
 
@@ -258,7 +258,7 @@ def test_files_are_written_after_ctrl_c(tmp_path: Path) -> None:
     assert (probe.returncode, complaints) == (130, "")
     written = report.read_text(encoding="utf-8")
     for text in (told, written):
-        assert "Not played to the end: mbank, card, pay-form, qr-image, qr" in text
+        assert "Not run to the end: mbank, card, pay-form, qr-image, qr" in text
         assert "mobile bank: create" in text
         assert "PENDING: " in text, "nobody knows yet what came of the confirmation"
         assert ALL_READ not in text
@@ -280,7 +280,7 @@ def test_probe_with_skipped_or_unread_parts_is_not_all_read(player: Player) -> N
     for part in (
         "Not read in responses of mbank_payment:",
         "/data/dateTime",
-        "Not played to the end: card, pay-form, qr-image, qr",
+        "Not run to the end: card, pay-form, qr-image, qr",
     ):
         assert part in some.text
 

@@ -22,7 +22,7 @@ pub enum Error {
     Conflict(Box<Problem>),
     /// The server's database was restored from a backup that lacks the cursor's event (410).
     ///
-    /// Read on from `next`. It lies an hour before the lost event, so known events are delivered again, and an outcome
+    /// Read on from `next`. It lies an hour before the lost event, so known events can come again, and an outcome
     /// that the server finds again has a new identifier. Recognise by the order, not only by the event's identifier,
     /// what you have already delivered.
     #[error("{problem} Read on from the cursor {next:?}: events that you know can come again.")]

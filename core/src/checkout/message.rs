@@ -49,7 +49,7 @@ impl CheckoutMessage {
         text(language, self.topic).to_owned()
     }
 
-    /// Why the gateway declined, in a language; `None` if that is not known.
+    /// Why the gateway declined, in a language; absent if that is not known.
     pub fn reason_in(&self, language: Language) -> Option<String> {
         self.decline.map(|decline| decline.text_in(language).to_owned())
     }
@@ -125,7 +125,7 @@ pub enum MessageTopic {
     TokenNotRenewed,
     /// The outcome of the payment is unknown, and it is polled. **The payer must not pay again.**
     OutcomeUnknown,
-    /// The gateway rejected the one-time password.
+    /// The gateway refused the code (one-time password or PIN).
     CodeRefused,
     /// The one-time password did not reach the gateway: the payer enters it again.
     CodeNotSent,
@@ -139,7 +139,7 @@ pub enum MessageTopic {
     InputRefused,
     /// There were too many attempts.
     TooManyTries,
-    /// The server did not replace the open payment: it progressed, was replaced elsewhere, or too many were replaced. The state shows its
+    /// The server did not replace the open payment: the payment progressed, was replaced elsewhere, or too many were replaced. The state shows its
     /// current status.
     ChangeRefused,
     /// The gateway's report does not match the request. The merchant's staff decide.

@@ -46,8 +46,8 @@ use crate::{
 ///
 /// It polls the checkout from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return at once;
 /// their results are states. Failed calls between app and server are retried with the same idempotency key, and shown as a message: **a
-/// network failure never causes a second payment, and never reports a payment as failed.** After a crash, the app opens the checkout again
-/// with its token and continues from the current state. All devices that have it open see the same state.
+/// network failure never causes a second payment, and a payment is never reported as failed because of one.** After it was killed or
+/// crashed, the app opens the checkout again with its token and continues from the current state. All devices that have it open see the same state.
 ///
 /// ```
 /// use kassa::{Checkout, CheckoutState};
@@ -120,7 +120,7 @@ impl Checkout {
     }
 
     /// Sets the app's function that gets a new client token from the shop's back end. It is called when the previous token has expired (by
-    /// default after 15 minutes) or was revoked. If the function fails, it is called again later.
+    /// default after 15 minutes) or is invalid or revoked. If the function fails, it is called again later.
     ///
     /// ```
     /// # fn new_token_from_the_shop() -> impl Future<Output = Result<String, std::io::Error>> { async { Ok(String::new()) } }
@@ -286,7 +286,8 @@ impl Checkout {
         self.check_now();
     }
 
-    /// Queries the gateway at once, and retries a waiting call at once: for an app that returns to the foreground, and for a button.
+    /// Makes the merchant's server query the gateway at once, and retries a waiting call at once: for an app that returns to the foreground,
+    /// and for a button.
     pub fn check_now(&self) {
         self.owner.shared.want_check();
     }
@@ -302,7 +303,7 @@ impl Checkout {
         self.owner.shared.token_not_renewed(reason);
     }
 
-    /// The amount and description of the checkout; `None` before the server has answered.
+    /// The amount and description of the checkout; absent before the server has answered.
     pub fn details(&self) -> Option<CheckoutDetails> {
         self.owner.shared.known(Model::details)
     }

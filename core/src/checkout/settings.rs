@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckoutSettings {
-    /// The route to the server. Default: direct; proxies in the environment are used only on request. Objects come first in records that
+    /// How the server is reached. Default: direct; proxies in the environment are used only on request. Objects come first in records that
     /// cross the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
     pub(crate) proxy: Arc<Proxy>,
     /// The connect timeout: how long making a connection may take, TLS included. Default: 10 s.
@@ -64,7 +64,7 @@ impl CheckoutSettings {
         self
     }
 
-    /// Sets the route to the server.
+    /// Sets how the server is reached: directly, or through a proxy.
     #[must_use]
     pub fn with_proxy(self, proxy: Proxy) -> Self {
         Self { proxy: proxy.into(), ..self }
@@ -82,7 +82,7 @@ impl CheckoutSettings {
         Self { language: Some(language), ..self }
     }
 
-    /// The route to the server.
+    /// How the server is reached.
     pub fn proxy(&self) -> &Proxy {
         &self.proxy
     }

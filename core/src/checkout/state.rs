@@ -180,7 +180,7 @@ pub enum CheckoutState {
     },
     /// It was not paid in time.
     Expired,
-    /// The client token expired or was revoked, and no new one was provided
+    /// The client token is invalid, expired or revoked, and no new one was provided
     /// ([`Checkout::renew_token`](crate::Checkout::renew_token)). **It says nothing about the money.**
     TokenExpired,
 }

@@ -91,7 +91,7 @@ pub(super) enum StateOfPayment {
     Other,
 }
 
-/// Why the payment failed without a charge. The gateway's own message is not read: it is for the merchant's staff.
+/// Why a payment failed without a charge, or why its code was not accepted. The gateway's own message is not read: it is for the merchant's staff.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Failure {
     pub(super) kind: String,

@@ -16,7 +16,7 @@ pub(crate) struct Endpoint {
     /// The fields that are read in its response.
     pub(crate) response_fields: &'static [ResponseField],
     /// The success codes that the interface shows (`docs/interface.md#status-values-and-codes`). If it shows none,
-    /// every code that is not a refusal is a success.
+    /// every code that is in no other list is a success, and so is a missing code.
     pub(crate) success_codes: &'static [&'static str],
 }
 

@@ -35,7 +35,7 @@ pub struct GatewayConfig {
     pub(crate) credentials: Arc<Credentials>,
     /// How to read the gateway's responses.
     pub(crate) dialect: Arc<Dialect>,
-    /// The route to the gateway. Default: direct; proxies in the environment are used only on request.
+    /// How the gateway is reached. Default: direct; proxies in the environment are used only on request.
     pub(crate) proxy: Arc<Proxy>,
     /// The gateway's base address; a path prefix is allowed. Plain `http` is rejected unless the host is loopback, or one of
     /// [`plain_http_hosts`](Self::plain_http_hosts).
@@ -144,7 +144,7 @@ impl GatewayConfig {
         self
     }
 
-    /// Sets the route to the gateway.
+    /// Sets how the gateway is reached: directly, or through a proxy.
     #[must_use]
     pub fn with_proxy(self, proxy: Proxy) -> Self {
         Self { proxy: proxy.into(), ..self }
@@ -183,7 +183,7 @@ impl GatewayConfig {
         &self.dialect
     }
 
-    /// The route to the gateway.
+    /// How the gateway is reached.
     pub fn proxy(&self) -> &Proxy {
         &self.proxy
     }

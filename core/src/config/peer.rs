@@ -80,9 +80,9 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-// HTTP proxy: the route to the gateway.
+// HTTP proxies.
 
-/// The route to the gateway: direct, or through a proxy.
+/// How the gateway is reached: directly, or through a proxy.
 ///
 /// A proxy carries TLS, and sees only the gateway's host and port. Plain http, which is for a gateway on this machine (loopback) or a host
 /// that [`GatewayConfig::with_plain_http_hosts`] names, is never sent to a proxy: the proxy, and anyone on the network path to it, could

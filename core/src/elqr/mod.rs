@@ -244,7 +244,7 @@ const NAMES_NO_PAYMENT: [Tag; 12] = [
 /// Tags that name the payee's service, and so have the same text in every code: two payments would share one transaction.
 const SAME_IN_EVERY_CODE: [Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
 
-/// Whether a text is the tag of a field that normally names the payee. Some providers use it to identify a payment.
+/// Whether a text is the tag of a field that normally names the payee. A provider may use it to identify a payment.
 pub(crate) fn is_of_the_payee(tag: &str) -> bool {
     [RECIPIENT, MERCHANT_ID].iter().any(|known| known.number == tag)
 }

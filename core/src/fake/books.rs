@@ -188,7 +188,7 @@ pub struct FakePayment {
     pub gateway_number: Option<String>,
     /// The identifier of a QR transaction.
     pub transaction_id: Option<String>,
-    /// The amount in units of the currency (for KGS: som); `None` for a QR code of an open amount.
+    /// The amount in units of the currency (for KGS: som); absent for a QR code of an open amount.
     pub amount: Option<Decimal>,
     /// The currency's three letters.
     pub currency: String,

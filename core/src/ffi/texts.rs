@@ -123,7 +123,7 @@ export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTo
 
 #[uniffi::export]
 impl Proxy {
-    /// The route, without a URL.
+    /// The kind of proxy, without a URL.
     fn as_text(&self) -> String {
         format!("{self:?}")
     }

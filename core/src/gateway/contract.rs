@@ -36,8 +36,8 @@ pub type GatewayFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The operations of a [`Gateway`], as a trait: a shop that accepts `&dyn PaymentGateway`, `Arc<dyn PaymentGateway>` or
 /// `impl PaymentGateway` can be tested with its own stub. Each method has the contract of the [`Gateway`] method of
-/// that name. Above all, a payment method may return another error than [`PaymentError::OutcomeUnknown`] only if it is
-/// certain that nothing happened.
+/// that name. Above all, a method that moves money may return another error than [`PaymentError::OutcomeUnknown`] only if
+/// it is certain that nothing happened.
 ///
 /// Later versions may add methods, each with a default implementation that fails with
 /// [`Misconfigured`](PaymentError::Misconfigured), so that stubs still compile.

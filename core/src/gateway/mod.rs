@@ -259,8 +259,8 @@ impl Gateway {
     /// hint**: nothing proves who sent it.
     ///
     /// `payment` is the reference that you stored at the sale, **never one made from the callback**. If it has no number (a pay-form, the
-    /// gateway's own QR picture), the callback's number is only a claim. Then the gateway must report the requested amount, and the number
-    /// must not be a QR payment's, whose amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the
+    /// gateway's own QR picture), the callback's number is used as a claimed number. Then the gateway must report the requested amount, and the
+    /// number must not be a QR payment's, whose amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the
     /// [`Dialect`](crate::Dialect) tells how to exclude that. All queries share one deadline.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl Gateway {
     }
 
     /// Verifies a payment when its payer comes back: queries the gateway. **A return is only a hint**: it passes through the payer's
-    /// browser. For a pay-form, its order number is only a claim, as in [`verify_callback`](Self::verify_callback).
+    /// browser. For a pay-form, its order number is used as a claimed number, as in [`verify_callback`](Self::verify_callback).
     ///
     /// # Errors
     /// The errors of [`verify_callback`](Self::verify_callback).

@@ -15,7 +15,7 @@ use crate::{
     payment_ref::PaymentRef,
 };
 
-/// The version of a line. A line of another version is never guessed.
+/// The version of a line. A line of another version is never interpreted.
 const PREFIX: &str = "kassa-journal1:";
 
 const NAMES: [&str; 10] = ["at", "step", "by", "payment", "page", "qr", "code", "reason", "note", "check"];

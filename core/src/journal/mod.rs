@@ -53,7 +53,7 @@ const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 ///
 /// If an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and only the
 /// owner can read them. One folder serves any number of processes, for **one gateway and one merchant**: an order
-/// number does not show where it was sent. It must be on a local file system.
+/// number does not show where it was sent. The folder must be on a local file system.
 ///
 /// Pay-forms and QR codes have no number of the merchant, so their reference has the id of their entry
 /// ([`PaymentRef::entry_id`]). Store the reference, or sign it into the URLs ([`CallbackKey`](crate::CallbackKey)): a
@@ -141,7 +141,7 @@ impl Journal {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Journal {
-    /// The entry of a payment, finished or not; `None` if it has no entry.
+    /// The entry of a payment, finished or not; absent if it has no entry.
     ///
     /// # Errors
     /// [`PaymentError::Unavailable`] if the entry cannot be read.
@@ -171,8 +171,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Permanently removes the finished entries of months that ended longer ago than this, with their order numbers. The record of which
-    /// number paid for which entry is kept ten times as long, so that the number cannot pay again.
+    /// Permanently removes the finished entries of months that ended longer ago than this. Their order numbers are forgotten with them, and
+    /// no longer block a second payment. The record of which number paid for which entry is kept ten times as long, so that the number
+    /// cannot pay again.
     ///
     /// # Errors
     /// [`PaymentError::Unavailable`] if they cannot be removed.
@@ -272,7 +273,7 @@ impl Journal {
         }))
     }
 
-    /// The content of an entry's file, if there is one.
+    /// The content of an entry's file; `None` if there is none, if it was moved to the finished ones, or if it cannot be read.
     fn history(&self, name: &str) -> Result<Option<History>, PaymentError> {
         let Some(path) = self.shared.find(name).map_err(unreadable)? else { return Ok(None) };
         if path.starts_with(&self.shared.done) {
@@ -318,8 +319,9 @@ impl Journal {
         let sending = Line { entry: Some(entry), note, ..Line::of(Step::Sending, now) };
         let added = self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text()));
         let withheld = |detail| {
-            let detail =
-                format!("the code was created, but is not returned, because it could not be tracked: {detail}");
+            let detail = format!(
+                "the code was created, but is not returned, because its payment could not be recorded: {detail}"
+            );
             Err(BeginError::Unwritten { detail })
         };
         match added {

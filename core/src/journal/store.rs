@@ -57,7 +57,7 @@ impl EntryGuard {
 pub(crate) enum BeginError {
     /// The journal could not be written or read.
     Unwritten { detail: String },
-    /// It was sent before, or may have been. Has the earlier reference, if it can be read.
+    /// It was sent before, or may have been. `payment` is the earlier reference, if it can be read.
     SentBefore { payment: Option<Box<PaymentRef>>, detail: String },
 }
 

@@ -40,11 +40,7 @@ fn a_number_is_sent_once_and_only_once() {
     let journal = journal(&disk);
     let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
     let Err(BeginError::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
-    assert_eq!(
-        (payment, detail.contains("its outcome is unknown")),
-        (Some(card("order-1").into()), true),
-        "{detail}"
-    );
+    assert_eq!((payment, detail.contains("its outcome is unknown")), (Some(card("order-1").into()), true), "{detail}");
     let with_page = PaymentEntry::new(card("order-1").with_gateway_number("gw-1")).with_page_url("https://pay.kg/3ds");
     journal.record(&held, SendOutcome::Accepted { entry: &with_page, code: Some("110") });
     let entry = entries(&journal).pop().unwrap();

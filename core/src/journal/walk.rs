@@ -128,7 +128,7 @@ impl UnfinishedEntries {
     }
 }
 
-/// The files among the folders. A file may be from another process that is opening the journal.
+/// The foreign names among the folders: neither a day or month, nor a trial file of a process that is opening the journal.
 fn foreign(names: impl Iterator<Item = io::Result<String>>) -> io::Result<Vec<Unfinished>> {
     let why = "is not a folder of a journal";
     let is_foreign = |name: &String| !entry::is_a_time(name) && !name.starts_with(entry::TRIAL);

@@ -52,7 +52,7 @@ use crate::{
 pub struct CardPayment {
     /// The card. Objects come first in records that cross the language boundary (`docs/adr/0002-runtime-and-boundary.md`).
     pub(crate) card: Arc<Card>,
-    /// The merchant's unique number of the payment, preferably only A-Z a-z 0-9 - _:
+    /// The merchant's unique number of the payment, preferably of `A-Z a-z 0-9 - _` only;
     /// [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
     /// What is paid for.

@@ -47,16 +47,16 @@ const MOST_UNREAD: usize = 64 * 1024;
 pub struct DialectReading {
     /// The fields that were found, in the order of the endpoint's fields.
     pub fields: Vec<DialectField>,
-    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. `None` if no list has it, or the response has
+    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. Absent if no list has it, or the response has
     /// no code. A code in no list is a success if the list of success codes is empty.
     pub code_means: Option<String>,
-    /// The meaning of a status query's status word: `charged`, `rejected` or `pending`. `None` if the response is not an answer, and for
+    /// The meaning of a status query's status word: `charged`, `rejected` or `pending`. Absent if the response is not an answer, and for
     /// every other endpoint: only a status query decides a payment.
     pub status_means: Option<String>,
     /// JSON pointers of the strings, numbers and booleans that the dialect does not read. For a very long response only the first ones.
     pub unread: Vec<String>,
     /// Why the response is not an answer: it is not JSON, its code is not known as a success, or a value that the endpoint needs is
-    /// missing. `None` if it is one.
+    /// missing. Absent if it is one.
     pub problem: Option<String>,
 }
 

@@ -112,7 +112,7 @@ impl MegapayPayment {
 /// The wallet can pay, and its PIN is on its way to the payer. **Nothing is paid yet**: show the payer the total, ask for the PIN, and
 /// call [`pay_by_megapay`](crate::Gateway::pay_by_megapay).
 ///
-/// A field is `None` if the gateway's response has no commission or lifetime, or the dialect does not find it.
+/// A field is absent if the gateway's response has no commission or lifetime, or the dialect does not find it.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]

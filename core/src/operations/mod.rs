@@ -53,7 +53,7 @@ pub(crate) trait Operation: Sized + Send + 'static {
     /// Redaction: names the secrets that the gateway may echo.
     fn hide_secrets(&self, _redactor: &mut Redactor) {}
 
-    /// The values of the request that a response must match.
+    /// The values of the request that a response must not contradict. An absent or unreadable value contradicts nothing.
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent::default()
     }

@@ -90,8 +90,8 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl QrDataRequest {
-    /// A code for another amount than requested is never returned. Codes in other formats than ELQR are not parsed, but a link with a code
-    /// after it must be a complete ELQR code. Returns the code if it is a checked ELQR code.
+    /// A code by which the payer would not pay what was requested (amount, som, checksum) is never returned. Codes in other formats than
+    /// ELQR are not parsed, but a link with a code after it must be a complete ELQR code. Returns the code if it is a checked ELQR code.
     fn checked_code(&self, payload: &str) -> Result<Option<Elqr>, NotAnAnswer> {
         let checked = match Elqr::parse(payload) {
             // Without a link it may be an EMV code, which has a different checksum in the same place.

@@ -8,15 +8,15 @@ use form_urlencoded::Serializer;
 
 use crate::{error::PaymentError, payment_entry::ref_text::decoded_pairs, payment_ref::PaymentRef, violation::Rule};
 
-/// The version of the text form. A text of another version is rejected, never guessed.
+/// The version of the text form. A text of another version is rejected, and its meaning never guessed.
 const PREFIX: &str = "kassa-entry1:";
 
 const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 
 /// The record of an unfinished payment: its reference, and the page or the QR code that the payer saw. An app that
-/// stores it **can show them again** after a crash, and queries the payment with the same record.
+/// stores it **can show them again** after it was killed or crashed, and queries the payment with the same record.
 ///
-/// Every answer that creates a payment has one (`entry()`), except the gateway's own QR picture. It holds no secret, but anyone who has the
+/// Every answer to a request that creates a payment has one (`entry()`), except the gateway's own QR picture. It holds no secret, but anyone who has the
 /// page's URL can open it. Its text form ends with a checksum, so that a truncated or changed text is rejected:
 ///
 /// ```

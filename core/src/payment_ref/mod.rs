@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Everything needed to query a payment **and to check that the response is about it**, without secrets. Store it
-/// **before** sending the payment, so that you can find out what happened even after a crash.
+/// **before** sending the payment, so that you can find out what happened even after the program was killed or crashed.
 ///
 /// Take it from the request ([`CardPayment::payment_ref`](crate::CardPayment::payment_ref) and the like), store it,
 /// send, and replace it with the reference in the answer, which may hold more numbers. Store its short text form
@@ -57,7 +57,7 @@ pub struct PaymentRef {
     /// The identifier from the response to a mobile-bank payment that its confirmation needs, **as JSON**: `"abc"` with its quotes, or
     /// `123`. Present if the dialect names it.
     pub confirm_identifier: Option<String>,
-    /// The requested amount, in units of the currency (for KGS: som); `None` if it is not known, as for a QR code of an
+    /// The requested amount, in units of the currency (for KGS: som); absent if it is not known, as for a QR code of an
     /// open amount.
     pub amount: Option<Decimal>,
     /// The requested currency.

@@ -1,4 +1,5 @@
-//! Retry with exponential backoff and full jitter: sends one request until there is a response, within one deadline.
+//! Retry with exponential backoff and full jitter: carries one request to its response or its
+//! failure, within one deadline.
 //!
 //! Only requests that are safe to repeat are retried: the policy is `outcome::again`. A payment is a detached task and not structured
 //! concurrency, because it must outlive a caller that goes away; a query is one only if its caller has no runtime

@@ -121,7 +121,7 @@ impl Event {
 }
 
 /// The message for dropped events, with their number.
-pub(crate) const DROPPED: &str = "earlier events were dropped, because the subscriber is too slow";
+pub(crate) const DROPPED: &str = "earlier events were dropped, because the receiver of the log is too slow";
 
 /// Kassa's own listener, called synchronously for every event in addition to the subscriber. It must return at once.
 static LISTENER: OnceLock<fn(&Event)> = OnceLock::new();

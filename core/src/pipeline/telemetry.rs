@@ -148,7 +148,7 @@ struct Attempt {
 }
 
 impl Recording {
-    /// Begins the record of a call; `None` without observers.
+    /// Begins the record of a call; `None` if there is neither an observer nor a subscriber at DEBUG.
     pub(crate) fn begin(
         endpoint: &'static Endpoint,
         server: &Server,

@@ -1,4 +1,4 @@
-//! A response of the gateway: the raw response, reading it through a dialect, and masking its secrets for the caller (redaction).
+//! A response of the gateway: as received, as read through a dialect, and with its secrets masked for the caller (redaction).
 
 pub(crate) mod page;
 pub(crate) mod reader;

@@ -308,7 +308,7 @@ fn unreadable(problem: &str) -> NotAnAnswer {
 fn compressed(response: &Response) -> Option<String> {
     let coding = response.coding.filter(|_| !response.body.as_ref().is_empty())?;
     Some(format!(
-        "it is compressed ({coding}), which Kassa does not request and cannot read: disable compression in the proxy"
+        "it is compressed ({coding}), which Kassa does not request and cannot read: disable compression at the gateway, or at any proxy in between"
     ))
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// The query parameter that carries the reference and its signature.
 const PARAMETER: &str = "kassa";
-/// The version of the parameter's form, its first byte. Another version is rejected, never guessed.
+/// The version of the parameter's form, its first byte. Another version is rejected.
 const VERSION: u8 = 1;
 /// HMAC-SHA256.
 const TAG_LENGTH: usize = 32;

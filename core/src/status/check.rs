@@ -284,7 +284,7 @@ fn precedence(verdict: &Verdict) -> u8 {
 pub(crate) const LONGEST_REASON: usize = 256;
 
 const NO_ENTRY: &str = "the number is only claimed, and the reference has no journal entry, so it could pay for several orders: \
-    use the reference of the answer, or set entry_id";
+    use the reference of the answer, or set entry_id on the request";
 
 const NOT_BY_OWN_NUMBER: &str = "the gateway reports a charge by its own number, names no number of the merchant's, and does not report \
     the charge by the merchant's number: it may be that of another payment";

@@ -85,7 +85,7 @@ impl RecordedExchange {
         Ok(Self { request, response: response_of(http_status, response) })
     }
 
-    /// An exchange with only a known payment and endpoint: its name in a dialect, such as `payment_status`.
+    /// An exchange of which only the payment and the endpoint are known. `endpoint` is its name in a dialect, such as `payment_status`.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] if there is no such endpoint.

@@ -26,7 +26,7 @@ pub(crate) trait StatusSource: Send + Sync {
 
     fn now(&self) -> Instant;
 
-    /// Calls `waiting` at the moment, if the source has a timer list.
+    /// Schedules a call of `waiting` for this moment, if the source has a timer list.
     fn call_at(&self, moment: Instant, waiting: Weak<dyn Due>);
 
     /// A timer for the caller to await, if the source has no such list.

@@ -85,7 +85,8 @@ pub enum Verdict {
         /// The gateway's own report, if it was queried.
         report: Option<StatusReport>,
     },
-    /// The payment cannot be verified: it has no number to query by, or no data connects the report with it.
+    /// The payment cannot be verified: it has no number to query by, or no data of the merchant connects the report with
+    /// it.
     #[non_exhaustive]
     Unverifiable {
         /// The payment, with the number by which it was found.

@@ -93,8 +93,8 @@ impl Target {
                 format!("the certificate of {side} {NOT_VALID_YET}: {clock}")
             }
             CertificateError::UnknownIssuer => format!(
-                "the certificate of {side} is not signed by a trusted authority: add the authority's certificate (CA, PEM) \
-                 to {roots_setting}"
+                "the certificate of {side} is not signed by a trusted authority: add the certificate of the \
+                 authority that signed it (CA, PEM) to {roots_setting}"
             ),
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 format!("the certificate of {side} is for another host: check {url_setting} ({why})")

@@ -20,7 +20,7 @@ pub(crate) use http_error::NOT_VALID_YET;
 
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A request that can be sent repeatedly.
+/// A request. The retry policy decides whether it may be sent again.
 pub(crate) struct Request {
     pub(crate) method: ::http::Method,
     /// Relative to the base address.

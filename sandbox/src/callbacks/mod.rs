@@ -141,7 +141,7 @@ impl Delivery {
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {
-            // Backoff: it stays due, and without a pause the receiver would get it immediately again.
+            // Backoff: it stays due, and without a pause the receiver would get it again immediately.
             sleep(IDLE).await;
         }
     }

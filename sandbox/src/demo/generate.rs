@@ -69,7 +69,7 @@ pub(super) struct DemoPayment {
     pub(super) status_queries: u32,
 }
 
-/// How a shop accepts callbacks.
+/// How a shop answers callbacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallbackOutcome {
     /// The request had no callback URL.

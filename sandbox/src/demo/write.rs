@@ -351,7 +351,7 @@ const ACCOUNT: &str = "7";
 const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
 /// The return URL of its requests.
 const RETURN_URL: &str = "https://shop.example/kassa/thanks";
-/// A pseudorandom number that is unrelated to its neighbors.
+/// A pseudorandom number that is unrelated to its neighbours.
 fn scatter(number: i64) -> i64 {
     (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }

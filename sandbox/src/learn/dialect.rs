@@ -96,7 +96,8 @@ impl Learner<'_> {
         proven.cloned().unwrap_or_else(|| shown(list))
     }
 
-    /// The words of the whole dialect, used for callbacks: the proven words of every query that are in no query's other list.
+    /// The words of the whole dialect, used for callbacks: words that are proven for each query that has them, and that are
+    /// in no query's other list.
     fn words_of_all(&self, list: &List) -> BTreeMap<String, String> {
         let all = || Endpoint::QUERIES.iter().filter_map(|endpoint| Some((*endpoint, self.words.get(endpoint)?)));
         let is_refuted = |word: &str| {

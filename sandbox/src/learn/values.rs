@@ -441,7 +441,7 @@ impl Learner<'_> {
             let because = "only QR payments of one amount were recorded";
             self.findings.missing.push(OpenPoint::new("qr_amount_unit", because, at).with(TWO_PAYMENTS));
         } else {
-            let because = "amounts requested in tyiyn are reported in this unit, for different amounts";
+            let because = "different amounts requested in tyiyn are reported in this unit";
             self.findings.learned.push(Finding::new("qr_amount_unit", <&str>::from(unit), because, at));
             self.draft.unit = Some(unit);
         }

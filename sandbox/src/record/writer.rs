@@ -69,7 +69,7 @@ pub(super) struct Writer {
     thread: JoinHandle<Result<(), RecordingError>>,
 }
 
-/// The existing content of a file: its numbers continue after the existing ones.
+/// The existing content of a file. New numbers continue after its own.
 struct OpenFile {
     path: PathBuf,
     file: File,

@@ -25,7 +25,7 @@ pub(crate) fn without_secrets(text: &str) -> String {
     without_card_numbers(&without_secret_members(text))
 }
 
-/// The text without the values of secret names only.
+/// Removes only the values of secret names; card numbers elsewhere stay.
 pub(crate) fn without_secret_members(text: &str) -> String {
     in_text(text, MAX_NESTING)
 }

@@ -33,7 +33,7 @@ pub(crate) enum Shape {
 /// A rule about several fields at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spanning {
-    /// A card must not have expired.
+    /// The last day of a card's month must be later than today.
     CardExpiry,
 }
 

@@ -67,7 +67,7 @@ impl Store {
         Ok(Self { writer, log, changes, clock, reader })
     }
 
-    /// Moves the clock forward to this offset, unless it is already there.
+    /// Moves the clock forward to this offset, unless it is already there or further.
     pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
         if ahead_ms > self.clock.ahead_ms() {
             self.write(|transaction| transaction::store_clock(transaction, ahead_ms))

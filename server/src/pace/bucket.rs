@@ -66,7 +66,7 @@ impl Bucket {
         self
     }
 
-    /// The gateway has trouble: halves the rate, and pauses until the time of its `Retry-After`.
+    /// The gateway has trouble: halves the rate, at most once a second, and pauses for its `Retry-After`, if any.
     #[must_use]
     pub(super) fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
         if now - self.halved_at >= HALVED_AT_MOST_EVERY || now < self.halved_at {

@@ -107,7 +107,7 @@ pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
-/// The time between two polls of a payment that ended without a charge this long ago; each interval is three times as long.
+/// The time between two polls of a payment that ended without a charge this long ago: twice that time, from ten seconds to a day.
 /// `None` if it is no longer polled.
 pub fn interval_after_end(age: Millis) -> Option<Millis> {
     (age < POLLED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))

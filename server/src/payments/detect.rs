@@ -39,7 +39,8 @@ const PART_OF_SECRET: usize = 16;
 pub(super) type Found = (Range<usize>, &'static str);
 
 /// Finds the secrets of the server's own addresses. Anyone who knows the address of a checkout's page or callbacks can call it,
-/// and a gateway may echo both. A callback address ends with the payment's number.
+/// and a gateway may echo both. A callback address, on any host, ends with the
+/// payment's number.
 pub(super) fn own_addresses(text: &str) -> Vec<Found> {
     let (mut found, mut rest) = (Vec::new(), 0);
     while let Some(start) = text[rest..].find(|c: char| c.is_ascii_hexdigit()).map(|at| rest + at) {

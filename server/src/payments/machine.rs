@@ -29,7 +29,7 @@ pub enum Trigger {
     NotConfirmed,
     /// The gateway's report: pending.
     ReportedOpen,
-    /// The gateway's report: charged, and it matches the request.
+    /// The gateway's report: charged, and nothing contradicts the request.
     ReportedCharged,
     /// The gateway's report: rejected.
     ReportedRejected,

@@ -167,7 +167,7 @@ fn not_said(error: &PaymentError) -> Report {
         PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
             tracing::warn!(
                 target: "kassa_server", kind = error.kind(),
-                "the gateway rejects status queries: check its credentials and URL"
+                "status queries fail because of the settings: kassa-server check shows which"
             );
             Report::Trouble { is_overload: false, retry_after: None }
         }

@@ -66,9 +66,9 @@ pub struct ProbePlan {
     pub callback_url: String,
     /// The address to which the gateway's page sends the payer.
     pub return_url: String,
-    /// Status words that mean charged, as a person knows.
+    /// Status words that a person knows to mean charged.
     pub charged_words: Vec<String>,
-    /// Status words that mean rejected, as a person knows.
+    /// Status words that a person knows to mean rejected.
     pub rejected_words: Vec<String>,
     /// A number of an existing payment: only its status is queried, and nothing is created.
     pub status_query: Option<String>,

@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// Whether a client token was valid before it expired or was revoked. Such a caller does not guess; it is an app that must
-    /// renew its token. Expired tokens are remembered for a day.
+    /// renew its token. Expired and revoked tokens are remembered for a day.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].

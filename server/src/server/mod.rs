@@ -214,7 +214,7 @@ impl Server {
     }
 
     /// Runs work in its own task, so that it does not end with its caller: a request dropped half-way would leave
-    /// a payment in an unknown state.
+    /// a payment that nothing continues.
     async fn spawn_detached<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, ServerError>> + Send + 'static,

@@ -117,7 +117,7 @@ impl Server {
         self.pay(checkout, PaymentInput::Card(card), None, key).await
     }
 
-    /// Begins a payment, perhaps instead of one that its payer replaces.
+    /// Begins a payment. With `instead_of`, it replaces that one.
     pub(crate) async fn pay(
         &self,
         checkout: &CheckoutId,

@@ -32,7 +32,7 @@ const ENDS: [PaymentState; 4] =
 #[template(path = "staff/day.html")]
 struct Page {
     frame: Frame,
-    /// In the form of addresses.
+    /// The day in the form of addresses; `shown_day` is for people.
     day: String,
     shown_day: String,
     day_before: (String, String),

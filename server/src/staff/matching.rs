@@ -14,7 +14,7 @@ pub(super) struct Comparison<'a> {
     pub(super) matched: Vec<(&'a Charge, &'a StatementLine)>,
     /// Charges with a line of another amount.
     pub(super) differing: Vec<(&'a Charge, &'a StatementLine)>,
-    /// Duplicate lines of a charge.
+    /// Further lines of a charge that already has a line.
     pub(super) repeated: Vec<(&'a Charge, &'a StatementLine)>,
     /// Lines without a charge.
     pub(super) only_in_statement: Vec<&'a StatementLine>,
@@ -65,8 +65,8 @@ fn is_same_money(charge: &Charge, line: &StatementLine) -> bool {
     charge.amount == line.amount && line.currency.as_ref().is_none_or(|currency| *currency == charge.currency)
 }
 
-/// A statement may identify a payment by the gateway's number, the merchant's, the transaction of a QR code, or a claimed
-/// number that a person confirmed.
+/// A statement may identify a payment by the gateway's number, the merchant's, the transaction of a QR code, or a number
+/// taken for it, such as the claimed numbers of a payment that a person decided.
 fn by_number(charges: &[Charge]) -> HashMap<&str, usize> {
     let mut all = HashMap::new();
     for (index, charge) in charges.iter().enumerate() {

@@ -121,7 +121,7 @@ impl Search {
         self.q.chars().any(char::is_control)
     }
 
-    /// Whether it searches for newer checkouts than those of the last page.
+    /// Whether it searches for newer checkouts than those of the previous page.
     pub(super) fn is_backwards(&self) -> bool {
         matches!(self.start, Start::NewerThan(_))
     }

@@ -116,8 +116,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Records the results of deliveries. Returns the events that are skipped from now on.
     fn record_deliveries(&self, delivered: Vec<DeliveryOutcome>) -> Stored<'_, Vec<SkippedEvent>>;
 
-    /// Restarts the given-up or skipping streams of events, of one checkout or of all. Returns their number. Each continues from
-    /// its first refused event, and later events are delivered again.
+    /// Restarts streams of events that were given up, or that skipped a refused event, of one checkout or of all. Returns their
+    /// number. Each continues from its first refused event, and later events are delivered again.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
 
     /// Adds a staff session; false if its key is not a valid staff key.

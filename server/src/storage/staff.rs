@@ -57,7 +57,7 @@ pub enum Need {
     Stuck,
     /// More than one payment was charged, and not all of the surplus is recorded as refunded.
     Overpaid,
-    /// Deliveries to the shop fail.
+    /// Deliveries to the shop were given up, after three days of failures.
     Undelivered,
     /// The shop refused events, which were skipped.
     Refused,

@@ -87,7 +87,7 @@ pub enum PaymentState {
     Prepared,
     /// Recorded, and perhaps sent.
     Sending,
-    /// Certainly nothing happened at the gateway, or nobody can pay the payment there.
+    /// Certainly nothing happened at the gateway, or nobody can pay the page or code that was created there.
     NotMade,
     /// It may have happened. It is polled, and never sent again.
     Unknown,

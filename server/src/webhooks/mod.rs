@@ -1,4 +1,4 @@
-//! Delivery of events to the shop: at least once, in order, one stream per checkout, signed (Standard Webhooks).
+//! Delivery of events to the shop: at least once, the first time in order, one stream per checkout, signed (Standard Webhooks).
 
 use std::{mem::take, str::FromStr, sync::Arc, time::Duration};
 

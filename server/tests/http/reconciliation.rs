@@ -46,7 +46,10 @@ async fn reconciliation_finds_each_kind_of_difference() {
     let page = &compared.text;
     let counts = ["matched", "differing", "repeated", "only-there", "only-here"].map(|name| count(page, name));
     assert_eq!(counts, [1, 1, 1, 2, 1], "{page}");
-    assert!(page.contains("mean charged: 1 (Reject)") && page.contains("nobodys") && !page.contains("41111111"), "{page}");
+    assert!(
+        page.contains("mean charged: 1 (Reject)") && page.contains("nobodys") && !page.contains("41111111"),
+        "{page}"
+    );
     assert!(checkouts(page).contains(&differs) && checkouts(page).contains(&missing));
     // The statement has 390 twice, 390.01, 7.50 and 1; here are three of 390.
     for part in ["1,178.51\u{a0}som", "data-difference>8.51\u{a0}som"] {
@@ -202,7 +205,7 @@ async fn bookkeeping_statement_is_reconciled_as_is() {
         let refused = person.post(&served, PATH, &[period[0], period[1], ("statement", &text)]).await;
         assert_eq!(refused.status, 400, "{refused:?}");
         let sentence = format!("Line 2: the amount {amount} can mean thousands or decimals");
-        assert!(refused.text.contains("This file cannot be used") && refused.text.contains(&sentence), "{refused:?}");
+        assert!(refused.text.contains("This cannot be used") && refused.text.contains(&sentence), "{refused:?}");
     }
     let dollars = format!("order_number;amount\n{number};390 USD\n");
     let compared = person.post(&served, PATH, &[period[0], period[1], ("statement", &dollars)]).await;

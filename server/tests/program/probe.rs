@@ -497,7 +497,7 @@ fn skipped_or_unread_probe_is_not_all_read() {
     for part in [
         "Not read in responses of mbank_payment:",
         "/data/dateTime",
-        "Not played to the end: card, pay-form, qr-image, qr",
+        "Not run to the end: card, pay-form, qr-image, qr",
     ] {
         assert!(some.text.contains(part), "{part}: {}", some.text);
     }
@@ -509,7 +509,7 @@ fn interrupted_probe_is_not_all_read() {
     let mut script = Script::that(true);
     Probe::new(config, plan(), &mut script).unwrap().conclude();
     let said = script.said.join("\n");
-    assert!(said.contains("Not played to the end: mbank, card, pay-form, qr-image, qr"), "{said}");
+    assert!(said.contains("Not run to the end: mbank, card, pay-form, qr-image, qr"), "{said}");
     assert!(!said.contains(ALL_READ), "{said}");
 }
 

@@ -66,7 +66,7 @@ class Child:
         try:
             return str(json.loads(line)["url"])
         except (ValueError, KeyError, TypeError):
-            raise StartError("this is no sandbox of the same version: its announcement cannot be read") from None
+            raise StartError("this is not a sandbox of the same version: its announcement cannot be read") from None
 
     @property
     def is_running(self) -> bool:

@@ -13,7 +13,7 @@ ThreeDs: TypeAlias = Literal["3DS 2.0", "3DS 1.0", "without 3DS"]
 
 @dataclass(frozen=True, slots=True)
 class TestCard:
-    """A test card. It accepts any CVC of three characters and any expiry that has not passed."""
+    """A test card. It accepts any CVC of three characters and any expiry later than today."""
 
     __test__: ClassVar[bool] = False  # pytest takes every class of this name for tests
 

@@ -97,9 +97,9 @@ class Child:
         _children.discard(self)
 
     def leave_to_the_parent(self) -> None:
-        """In a forked process: lets go of what is the parent's, and only lets go."""
+        """In a forked process: closes its copy of the parent's pipe, and does nothing else."""
         self._let_go()
-        # This process cannot check whether it still runs.
+        # This process must not wait for it.
         self._process.returncode = 0
 
 

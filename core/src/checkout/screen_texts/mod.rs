@@ -41,7 +41,7 @@ const GROUP: usize = 3;
 pub struct CheckoutTexts {
     /// The title, in a few words.
     pub title: String,
-    /// The payer's next step, or what the state means for their money; `None` if the title says it.
+    /// The payer's next step, or what the state means for their money; absent if the title says it.
     pub explanation: Option<String>,
     /// The total that the payer agrees to by entering the code, if it is or may be more than the amount. **Show it above the field for the
     /// code.**

@@ -91,7 +91,15 @@ fn what_the_interface_shows_is_read() {
             &["/data"],
             Some("the response has no status"),
         ),
-        (&shown, "qr_status", "<html>", &[], [None, None], &[], Some("the response is not readable: it begins with <html> and is not JSON")),
+        (
+            &shown,
+            "qr_status",
+            "<html>",
+            &[],
+            [None, None],
+            &[],
+            Some("the response is not readable: it begins with <html> and is not JSON"),
+        ),
         (&shown, "qr_status", "", &[], [None, None], &[], Some("the response is not readable: it is empty")),
         (&shown, "qr_status", r#"{"a":1,"a":1}"#, &[], [None, None], &[], Some("the response is not readable")),
         (

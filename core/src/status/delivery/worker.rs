@@ -49,7 +49,7 @@ pub(super) struct Worker<S> {
     phase: Phase,
     /// By the ids of their entries.
     tasks: BTreeMap<String, Task>,
-    /// The handled result of each entry for a person, which the next recovery returns again. A rejection comes once.
+    /// The handled result of each entry that needs a person, which the next recovery returns again. A rejection comes once.
     reported: HashMap<String, String>,
     failed_recoveries: u32,
 }

@@ -79,7 +79,8 @@ pub enum Recovered {
 /// finishing.
 ///
 /// Closing the gateway ends the recovery at once, also in the middle of a wait or a query, and lets other processes recover. If it has
-/// returned a result, which may be in delivery, it lets them only when [`next`](Self::next) is called again, or it is cancelled or dropped.
+/// returned a result, which may be in delivery, other processes can recover only after [`next`](Self::next) is called again, or the recovery
+/// is cancelled or dropped.
 /// Payments that were final before are still returned.
 ///
 /// Take the results one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls it sends no
@@ -207,7 +208,7 @@ impl Recovery {
     }
 
     /// Stops polling, from any thread, and lets other processes recover: do not call it while you deliver. [`next`](Self::next) then
-    /// returns `None`.
+    /// has no further result.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::SeqCst);
         self.shared.release_if_stopped();

@@ -56,7 +56,7 @@ pub enum ThreeDs {
     None,
 }
 
-/// A test card. It accepts any CVC of three characters and any expiry that has not passed.
+/// A test card. It accepts any CVC of three characters and any expiry later than today.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TestCard {

@@ -95,7 +95,7 @@ pub(super) struct Row {
 pub(super) struct Segment {
     pub(super) start: i64,
     pub(super) length: i64,
-    /// The number of its color, starting at 1.
+    /// The number of its colour, starting at 1.
     pub(super) series: usize,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn rows<'a>(named: impl Iterator<Item = (String, &'a Sums)>) -> Vec<R
     named.into_iter().map(row).collect()
 }
 
-/// A bar of counts, each with the number of its color.
+/// A bar of counts, each with the number of its colour.
 pub(super) fn bar(counts: impl IntoIterator<Item = (i64, usize)>, largest: i64) -> Vec<Segment> {
     let place = |count: i64| (count * LONGEST_BAR).checked_div(largest).unwrap_or_default();
     let mut before = 0;

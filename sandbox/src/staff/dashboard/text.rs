@@ -9,7 +9,7 @@ use crate::{
     store::payments::Record,
 };
 
-/// The outcomes of payments by their names in charts, in the order of their colors.
+/// The outcomes of payments by their names in charts, in the order of their colours.
 pub(crate) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
 /// Replaces a missing value.
 pub(super) const NOTHING: &str = "–";

@@ -251,7 +251,8 @@ fn failed(problem: &PaymentError) -> Finding {
             (State::Wrong, format!("reached; it does not accept the credentials (HTTP {http_status}): {sentence}"))
         }
         PaymentError::Misconfigured { http_status: Some(status), body, .. } => {
-            let sentence = "not the gateway's envelope: correct gateway.url, or map the response in gateway.dialect";
+            let sentence =
+                "but not in the gateway's format: correct gateway.url, or map the response in gateway.dialect";
             (State::Wrong, format!("reached; HTTP {status} came, {sentence}.{}", said(body.as_deref())))
         }
         PaymentError::Misconfigured { detail, .. } => {

@@ -167,9 +167,9 @@ fn probe() -> Command {
                 .action(ArgAction::Append),
             text("callback_url", "callback-url", "URL", "Where callbacks go [default: a host that does not exist]"),
             text("return_url", "return-url", "URL", "Where payers return to [default: a host that does not exist]"),
-            text("charged_word", "charged-word", "WORD", "A status word that means charged; can be repeated")
+            text("charged_word", "charged-word", "WORD", "A status word that you know to mean charged; can be repeated")
                 .action(ArgAction::Append),
-            text("rejected_word", "rejected-word", "WORD", "A status word that means rejected; can be repeated")
+            text("rejected_word", "rejected-word", "WORD", "A status word that you know to mean rejected; can be repeated")
                 .action(ArgAction::Append),
             text("wait", "wait", "SECONDS", "How long to poll a payment that must end [default: 60]")
                 .value_parser(value_parser!(u64).range(0..=3600)),

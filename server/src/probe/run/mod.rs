@@ -160,7 +160,7 @@ impl<'t> Probe<'t> {
         }
         lines.extend(self.skipped.iter().map(|what| format!("Skipped: {what}")));
         if !left_out.is_empty() {
-            lines.push(format!("Not played to the end: {}", left_out.join(", ")));
+            lines.push(format!("Not run to the end: {}", left_out.join(", ")));
         }
         lines.extend(
             self.unopened.iter().map(|what| format!("Nobody opened the page of {what}, so its end was not seen.")),
@@ -168,7 +168,7 @@ impl<'t> Probe<'t> {
         if lines.is_empty() {
             lines.push("Everything was read: nothing is unread, unknown, contradictory or skipped.".to_owned());
         } else if problems == 0 {
-            lines.insert(0, "No problems. What was not read or not played:".to_owned());
+            lines.insert(0, "No problems. What was not read or not run:".to_owned());
         }
         lines.iter().map(|line| self.scrubber.text(line)).collect()
     }

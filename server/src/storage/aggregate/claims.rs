@@ -234,7 +234,7 @@ fn charged(
         aggregate.payments[at].update_reference(changes, found);
         return Ok(true);
     }
-    // The payment that a person resolved as charged is the charge reported now.
+    // The charge that a person decided on is the one reported now.
     if is_first && aggregate.payments[at].is_resolved {
         return Ok(false);
     }

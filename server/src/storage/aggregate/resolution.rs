@@ -125,7 +125,7 @@ fn keep_polling(changes: &mut Changes, row: &PaymentRow) {
 const SHORTEST_WAIT: Millis = 60_000;
 /// The reason why a payment needs a person after its checkout ended.
 const NO_TRANSACTION: &str =
-    "its QR code was shown and may have been paid, and its response had no transaction to query by";
+    "its QR code was shown and may have been paid, and the gateway's response had no transaction to query by";
 
 /// Cancels a checkout; a cancelled one is unchanged. Rejected while a request is in flight, or its outcome is unknown.
 pub(in crate::storage) fn cancel(

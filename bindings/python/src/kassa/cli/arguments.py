@@ -131,8 +131,8 @@ def _watch(command: argparse.ArgumentParser) -> None:
 
 def _qr(command: argparse.ArgumentParser) -> None:
     command.add_argument("text", type=_text, metavar="TEXT", help="the content of the code; - is standard input")
-    command.add_argument("--png", metavar="FILE", help="write a PNG to this file")
-    command.add_argument("--svg", metavar="FILE", help="write an SVG to this file")
+    command.add_argument("--png", metavar="FILE", help="write a PNG to this file instead")
+    command.add_argument("--svg", metavar="FILE", help="write an SVG to this file instead")
     command.add_argument("--side", type=_pixels, metavar="PIXELS", help="of the PNG; default: 400")
     levels = [level.value for level in kassa.QrLevel]
     command.add_argument(

@@ -93,12 +93,12 @@ class Probe:
         if self.session.unlisted:
             lines.append(f"Codes of refusals in no list: {', '.join(sorted(self.session.unlisted))}")
         lines += [f"Skipped: {what}" for what in self.session.skipped]
-        lines += [f"Not played to the end: {', '.join(left_out)}"] if left_out else []
+        lines += [f"Not run to the end: {', '.join(left_out)}"] if left_out else []
         lines += [f"Nobody opened the page of {what}, so its end was not seen." for what in self.session.unopened]
         if not lines:
             lines = ["Everything was read: nothing is unread, unknown, contradictory or skipped."]
         elif not problems:
-            lines.insert(0, "No problems. What was not read or not played:")
+            lines.insert(0, "No problems. What was not read or not run:")
         return [self.session.scrubbed(text) for text in lines]
 
     def _reach(self) -> None:

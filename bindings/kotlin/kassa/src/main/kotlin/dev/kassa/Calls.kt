@@ -67,13 +67,13 @@ internal fun sendable(amount: BigDecimal): BigDecimal {
  * @throws PaymentException.Invalid with the rule that the amount breaks
  */
 internal fun requireRepresentable(amount: BigDecimal) {
-    // The core holds 28 digits and more. A call into it for each amount that it has just reported would cost more than reading the report.
+    // A call into the core for each amount that it has just reported would cost more than reading the report.
     if (amount.precision() <= DIGITS && amount.scale() in 0..DIGITS) return
     // The core's own check of an amount: every reference to a payment with one makes it, and this one has nothing else.
     calling { payFormPaymentRef(sendable(amount)) }
 }
 
-/** So many digits, and so many of them after the point, the core holds in any case. */
+/** The core always holds this many digits, and this many decimals. */
 private const val DIGITS = 28
 
 /** Whether the core can hold an amount exactly: [requireRepresentable]. */

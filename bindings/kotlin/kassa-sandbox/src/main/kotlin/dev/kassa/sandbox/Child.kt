@@ -95,7 +95,7 @@ internal class Child(
     }
 
     private fun notTheSame(cause: Exception) = SandboxException.NotStarted(
-        "this is no sandbox of the same version: its announcement cannot be read",
+        "this is not a sandbox of the same version: its announcement cannot be read",
         cause = cause,
     )
 }
