@@ -321,7 +321,7 @@ fn what_a_dialect_cannot_express_is_named() {
         "/answer/ok is true or false",
         "/answer/more is JSON inside a string",
         "the whole body is a word",
-        "POST /v2/refund: no endpoint of the interface",
+        "POST /v2/refund: not an endpoint of the interface",
     ] {
         assert!(learned.report.contains(expected), "{expected}\n{}", learned.report);
     }

@@ -34,7 +34,7 @@ Language: TypeAlias = Literal["en", "ru", "ky"]
 ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
 """How a reused order number is treated: an error, the first response again, or a second payment."""
 StatusNumbers: TypeAlias = Literal["strict", "any"]
-"""The numbers that the status endpoints accept: ``status`` the gateway's and ``get-status`` the merchant's, or each of them both."""
+"""Numbers that the status endpoints accept: ``status`` the gateway's and ``get-status`` the merchant's, or each both."""
 MbankQuid: TypeAlias = Literal["order-number", "field", "not-sent"]
 """For FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
