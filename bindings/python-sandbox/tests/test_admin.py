@@ -40,7 +40,7 @@ def test_the_ledger_tells_what_happened(kassa_sandbox: Sandbox, shop: Shop) -> N
     assert before < charged.created_at < datetime.now(timezone.utc) + timedelta(seconds=2)
     assert (open_one.order_number, open_one.status, open_one.times_charged) == ("order-2", "CREATED", 0)
     assert not open_one.is_charged
-    with pytest.raises(TypeError, match=r"ask payment\.is_charged"):
+    with pytest.raises(TypeError, match=r"use payment\.is_charged"):
         bool(open_one)
     assert open_one.gateway_number == created.payment.gateway_number
     assert kassa_sandbox.payment("order-2") == open_one

@@ -190,7 +190,7 @@ class LifeTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     fun `another program that the environment names is tried, and refused`() {
-        for ((program, why) in listOf("/no/such/program" to "/no/such/program", "/bin/echo" to "no sandbox of")) {
+        for ((program, why) in listOf("/no/such/program" to "/no/such/program", "/bin/echo" to "not a sandbox of")) {
             val (jvm, said) = otherJvm(folder, PROGRAM_VARIABLE to program)
             jvm.waitFor()
             assertTrue(why in said, said)
