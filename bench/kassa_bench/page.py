@@ -34,7 +34,7 @@ class Result:
         lines = [f"## {self.title}", "", f"Measured on {self.measured}: {self.machine}.", "", self.about, ""]
         for table in self.tables:
             lines += table.text()
-        missed = any(not goal.is_kept for table in self.tables for goal in table.goals)
+        missed = any(not goal.is_met for table in self.tables for goal in table.goals)
         notes = [self.why_missed if missed else "", self.remarks]
         return lines + [line for text in notes if text for line in (text, "")]
 
@@ -64,15 +64,10 @@ def save(suite: str, result: Result) -> None:
 def saved(suite: str) -> Result:
     found = json.loads((RESULTS / f"{suite}.json").read_text(encoding="utf-8"))
     tables = [
-        Table(one["title"], one["head"], [_met(row) for row in one["rows"]], [Goal(**goal) for goal in one["goals"]])
+        Table(one["title"], one["head"], one["rows"], [Goal(**goal) for goal in one["goals"]])
         for one in found.pop("tables")
     ]
     return Result(tables=tables, **found)
-
-
-def _met(row: Sequence[str]) -> list[str]:
-    """A row in which a met goal is called so. Results up to November 2026 call it kept."""
-    return [f"{cell.removesuffix(', kept')}, met" if cell.endswith(", kept") else cell for cell in row]
 
 
 PREFACE = """# Measurements
@@ -90,7 +85,7 @@ written. What was tried, and what did not help, is in the [decisions](docs/adr/R
 def write(suites: Sequence[str]) -> None:
     results = [saved(suite) for suite in suites if (RESULTS / f"{suite}.json").exists()]
     goals = [goal for result in results for goal in result.goals()]
-    missed = sum(not goal.is_kept for goal in goals)
+    missed = sum(not goal.is_met for goal in goals)
     lines = [
         "## All goals",
         "",
@@ -103,7 +98,7 @@ def write(suites: Sequence[str]) -> None:
         if goals := result.goals():
             lines.append(f"| [**{result.title}**](#{anchor(result.title)}) | | | |")
         for goal in goals:
-            verdict = "met" if goal.is_kept else "**missed**"
+            verdict = "met" if goal.is_met else "**missed**"
             lines.append(f"| {goal.what} | {goal.figure} | {goal.goal} | {verdict} |")
     lines.append("")
     for result in results:

@@ -15,7 +15,7 @@ class Goal:
     figure: str
     goal: str
     """The most that the figure may be, or the least where it says so."""
-    is_kept: bool
+    is_met: bool
 
 
 @dataclass(frozen=True)

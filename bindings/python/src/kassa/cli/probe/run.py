@@ -123,8 +123,8 @@ class Probe:
         finding.excuse()
         if isinstance(answer, kassa.StatusReport):
             self.session.answers_about_anything = True
-            told = f"it reports {answer.status} for a payment that does not exist"
-            (finding.problems if answer.status.is_final else finding.notes).append(told)
+            remark = f"it reports {answer.status} for a payment that does not exist"
+            (finding.problems if answer.status.is_final else finding.notes).append(remark)
             self.session.distrust(endpoint, finding)
         self.session.keep(finding)
 
