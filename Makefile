@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops certify
-.PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against lint release-check docs pictures
+.PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against format lint release-check docs pictures
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -145,6 +145,11 @@ docs: ## Build the documentation site with the API references; KASSA_SITE_URL=ht
 pictures: ## Retake the product's pictures in the documentation; look at them before you commit
 	@scripts/ci/ensure-tools cargo cc python3 chromium
 	env=$$(scripts/python/install-packages) && "$$env/bin/python" scripts/docs/take-pictures
+
+format: ## Format the Rust and Python code
+	@scripts/ci/ensure-tools cargo cc python3
+	cargo fmt --all
+	scripts/python/test-packages --format
 
 lint: ## Check format, clippy, docs, embedded code, licences, banned and duplicate crates, and merge markers
 	@scripts/ci/ensure-tools cargo cc git python3

@@ -108,7 +108,9 @@ def test_pauses_are_whole_seconds(pauses: list[timedelta]) -> None:
         Sandbox(callback_pauses=pauses)
 
 
-@pytest.mark.parametrize(("program", "why"), [("/no/such/program", "/no/such/program"), ("/bin/echo", "not a sandbox of")])
+@pytest.mark.parametrize(
+    ("program", "why"), [("/no/such/program", "/no/such/program"), ("/bin/echo", "not a sandbox of")]
+)
 def test_another_program_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, why: str) -> None:
     monkeypatch.setenv("KASSA_SANDBOX_BINARY", program)
     with pytest.raises(StartError, match=why):
