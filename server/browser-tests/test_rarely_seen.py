@@ -52,7 +52,7 @@ def test_payer_with_amount_mismatch_is_not_asked_to_pay_again(
     buyer.look("person-needed")
 
 
-def test_a_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
+def test_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet("ru", size="small")
     # Longer than the page waits for the gateway, and shorter than the payment deadline of 60 seconds.
     delay = timedelta(seconds=round(min(PATIENCE / 4, 45)))
@@ -108,7 +108,7 @@ def test_payer_after_too_many_otp_attempts_waits(buyer: Buyer) -> None:
     assert [payment["state"] for payment in buyer.payments] == ["awaiting"]
 
 
-def test_a_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path) -> None:
+def test_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path) -> None:
     buyer.picks("qr")
     buyer.goes_on()
     buyer.sees("show-qr")

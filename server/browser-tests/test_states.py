@@ -50,7 +50,7 @@ def test_declined_payment_can_be_retried(meet: Meet) -> None:
     buyer.sees("paid")
 
 
-def test_the_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
+def test_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet(size="tablet")
     buyer.gives_phone(phones.MBANK_STUCK_PENDING.phone)
     buyer.enters(phones.MBANK_STUCK_PENDING.otp)
@@ -279,7 +279,7 @@ def test_lost_connection_is_shown_and_recovers(meet: Meet, site: Shop) -> None:
     assert site.host
 
 
-def test_the_keyboard_is_enough(meet: Meet) -> None:
+def test_keyboard_is_enough(meet: Meet) -> None:
     buyer = meet()
     keys = buyer.page.keyboard
     expect(buyer.page.locator("#way-pay_form")).to_be_checked()
@@ -300,7 +300,7 @@ def test_the_keyboard_is_enough(meet: Meet) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_the_language_is_picked_and_stays(meet: Meet, *, scripts: bool) -> None:
+def test_language_is_picked_and_stays(meet: Meet, *, scripts: bool) -> None:
     buyer = meet("en", scripts=scripts)
     buyer.page.get_by_role("link", name="Кыргызча").click()
     expect(buyer.heading).to_have_text("Кантип төлөйсүз?")

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_runs_to_its_end() {
+    fn call_runs_to_its_end() {
         let (fake, gateway) = gateway();
         let mut caller = Caller::new(pay(&gateway), 2000);
         let (code, value) = caller.end();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_an_answer_leaves_nothing_but_zeros() {
+    fn call_without_an_answer_leaves_nothing_but_zeros() {
         let (_fake, gateway) = gateway();
         let mut caller = Caller::new(message(AsyncCall::Close { gateway }), 100);
         assert_eq!(caller.end(), (0, &[][..]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_drives_a_connection_of_its_own() {
+    fn query_drives_a_connection_of_its_own() {
         let credentials = Credentials::basic("shop", "secret");
         let mut config = GatewayConfig::new("http://127.0.0.1:1", credentials);
         config.query_retries = 0;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_runs_in_slices() {
+    fn call_runs_in_slices() {
         for call in [ask, pay] {
             let (fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_given_up_is_dropped() {
+    fn call_that_is_given_up_is_dropped() {
         for call in [ask, pay] {
             let (_fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
@@ -257,7 +257,7 @@ mod tests {
 
     /// As where Ctrl-C is pressed while the last wait comes to its end.
     #[test]
-    fn a_report_that_was_not_received_comes_again() {
+    fn report_that_was_not_received_comes_again() {
         let (fake, gateway) = gateway();
         Caller::new(pay(&gateway), 2000).end();
         fake.charge("order-1").unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_longer_than_the_memory_goes_by_its_address() {
+    fn value_that_is_longer_than_the_memory_goes_by_its_address() {
         let (_fake, gateway) = gateway();
         let payment = QrPayment::new(5000);
         let mut caller = Caller::new(message(AsyncCall::CreateQrImage { gateway, payment }), 0);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_cannot_be_read_is_a_defect() {
+    fn message_that_cannot_be_read_is_a_defect() {
         let mut caller = Caller::new(nonsense(), 500);
         let (code, text) = caller.end();
         assert_eq!(code, 2);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_that_is_no_decimal_is_an_error() {
+    fn amount_that_is_no_decimal_is_an_error() {
         let (_fake, gateway) = gateway();
         let form = PayForm::new("100".parse().unwrap(), "tea", "https://shop.example/callback");
         let mut message = message(AsyncCall::CreatePayForm { gateway: gateway.clone(), form });

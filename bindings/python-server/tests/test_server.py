@@ -20,7 +20,7 @@ from kassa_server.testing import KassaServer
 LONG = timedelta(seconds=PATIENCE)
 
 
-def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
+def test_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
     back = kassa_server.pay_by_form(order.page_url)
     assert back.startswith("http://127.0.0.1:9/paid?")
     paid = kassa_server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
@@ -39,7 +39,7 @@ def page_of(server: KassaServer, reference: str) -> str:
 
 
 @pytest.mark.parametrize("payer", [phones.MBANK_APPROVED, cards.APPROVED], ids=["wallet", "card"])
-def test_a_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | TestPhone) -> None:
+def test_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | TestPhone) -> None:
     reference = f"page-{payer.outcome}-{payer.otp}"
     page_url = page_of(kassa_server, reference)
     assert kassa_server.pay_on_page(page_url, payer).startswith(f"{page_url}/back?")
@@ -49,7 +49,7 @@ def test_a_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | T
     assert kassa_server.sandbox.ledger()[-1].times_charged == 1
 
 
-def test_a_declined_payer_stays_at_the_gateway(kassa_server: KassaServer) -> None:
+def test_declined_payer_stays_at_the_gateway(kassa_server: KassaServer) -> None:
     assert kassa_server.pay_on_page(page_of(kassa_server, "page-declined"), phones.MBANK_DECLINED) == ""
     assert kassa_server.checkout("page-declined")["state"] == "open"
 
@@ -86,7 +86,7 @@ def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatc
     assert len(pages) == len(expected) + 1
 
 
-def test_a_crash_loses_nothing() -> None:
+def test_crash_loses_nothing() -> None:
     with KassaServer() as server:
         order, address, key = Order(server), server.url, server.api_key
         server.kill()
@@ -103,7 +103,7 @@ def test_a_crash_loses_nothing() -> None:
         assert "serving" in server.log()
 
 
-def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
+def test_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
     kassa_sandbox.switches.change(acts_as="other")
     with KassaServer(sandbox=kassa_sandbox) as server:
         server.pay_by_form(Order(server).page_url)
@@ -118,7 +118,7 @@ def test_keys_are_many(kassa_server: KassaServer) -> None:
     assert kassa_server.ask("GET", "/v1/events", key=another)["events"] is not None
 
 
-def test_a_start_that_fails_says_why() -> None:
+def test_start_that_fails_says_why() -> None:
     server = KassaServer(settings={"token_lifetime": "a year"})
     with pytest.raises(StartError, match="token_lifetime") as failed, server:
         pass

@@ -104,7 +104,7 @@ def records() -> Iterator[list[logging.LogRecord]]:
     KASSA.removeHandler(handler)
 
 
-def test_a_record_says_what_happened_and_when(raw: RawGateway, records: list[logging.LogRecord]) -> None:
+def test_record_says_what_happened_and_when(raw: RawGateway, records: list[logging.LogRecord]) -> None:
     raw.answers(hang_up, CHARGED)
     before = time.time()
     with raw.gateway() as gateway:
@@ -200,7 +200,7 @@ def test_lines_come_while_asyncio_waits(raw: RawGateway, listens: bool, monkeypa
     assert contexts == ["this one", "this one"]
 
 
-def test_an_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> None:
+def test_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> None:
     raw.answers(CHARGED)
 
     async def flow() -> None:
@@ -217,7 +217,7 @@ def test_an_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> 
         logging.disable(logging.NOTSET)
 
 
-def test_a_handler_that_fails_while_a_call_waits_hides_no_answer(
+def test_handler_that_fails_while_a_call_waits_hides_no_answer(
     raw: RawGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken(Releasing):
@@ -448,7 +448,7 @@ def test_abandoned_payment_logs_in_its_own_context(raw: RawGateway) -> None:
     assert heard.lines == [("responded", "nobody's"), ("responded", "the payment's"), (nobody_waits, "the payment's")]
 
 
-def test_a_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
+def test_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
     """It asks only meanwhile; also where it was made elsewhere."""
     raw.answers(hang_up, CHARGED)
     with listening(Whose()) as heard, raw.gateway() as gateway:
@@ -542,7 +542,7 @@ def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch
     assert looks[4] == 1
 
 
-def test_a_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) -> None:
+def test_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) -> None:
     lock = threading.RLock()
 
     class Locking(Releasing):
@@ -597,7 +597,7 @@ def test_what_nobody_listens_to_does_not_leave_the_core(
     assert records == []
 
 
-def test_a_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.CaptureFixture[str]) -> None:
+def test_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.CaptureFixture[str]) -> None:
     class Broken(logging.Handler):
         def handle(self, record: logging.LogRecord) -> bool:
             raise RuntimeError(f"cannot take {record.levelname}")
@@ -615,7 +615,7 @@ def test_a_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.C
     assert "cannot take DEBUG" in capsys.readouterr().err
 
 
-def test_a_handler_may_call_kassa(raw: RawGateway) -> None:
+def test_handler_may_call_kassa(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
 
@@ -637,7 +637,7 @@ def test_a_handler_may_call_kassa(raw: RawGateway) -> None:
         assert len(handler.reports) == 1
 
 
-def test_the_interpreter_may_end_while_calls_end(raw: RawGateway) -> None:
+def test_interpreter_may_end_while_calls_end(raw: RawGateway) -> None:
     """Threads of the core that ran Python then would take the process down with them."""
     raw.answers(silence)
     script = f"""
@@ -671,7 +671,7 @@ for _ in range(12):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_child_logs_as_well(raw: RawGateway) -> None:
+def test_forked_child_logs_as_well(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     script = f"""
 import os

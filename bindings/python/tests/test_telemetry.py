@@ -56,7 +56,7 @@ def calls() -> Iterator[list[kassa.CompletedCall]]:
         yield calls
 
 
-def test_a_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(hang_up, response(503, "{}"), CHARGED)
     with raw.gateway() as gateway:
         ask(gateway)
@@ -80,7 +80,7 @@ def test_a_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa
     assert ends[-1] <= call.started_at + call.duration + timedelta(microseconds=3)
 
 
-def test_a_refused_and_an_invalid_call_are_recorded(calls: list[kassa.CompletedCall]) -> None:
+def test_refused_and_an_invalid_call_are_recorded(calls: list[kassa.CompletedCall]) -> None:
     fake = FakeGateway()
     fake.fail_next(FakeFault.refused("51", "no money"))
     with pytest.raises(kassa.Refused):
@@ -134,7 +134,7 @@ def test_observers_of_two_threads_replace_none(monkeypatch: pytest.MonkeyPatch) 
         began[0]()
 
 
-def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
+def test_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
     """The gateway's second response is held back until the first query was observed."""
     observed = threading.Event()
     raw.answers(OPEN, after(observed, CHARGED))
@@ -144,7 +144,7 @@ def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
-def test_an_observer_that_raises_harms_nothing(
+def test_observer_that_raises_harms_nothing(
     error: type[BaseException], raw: RawGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(call: kassa.CompletedCall) -> None:
@@ -179,7 +179,7 @@ def test_each_call_is_observed_in_its_own_context(raw: RawGateway) -> None:
     assert seen == {f"o-{number}": f"request of o-{number}" for number in range(20)}
 
 
-def test_a_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
 
@@ -199,7 +199,7 @@ def test_a_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_observes_its_own_calls(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_forked_child_observes_its_own_calls(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
         ask(gateway, "of the parent")
@@ -231,7 +231,7 @@ def report_unknown_outcomes(report: Callable[[str], None]) -> Callable[[], None]
 # docs: end hook
 
 
-def test_the_documented_hook_reports_unknown_outcomes() -> None:
+def test_documented_hook_reports_unknown_outcomes() -> None:
     fake = FakeGateway()
     reports = list[str]()
     stop = report_unknown_outcomes(reports.append)
@@ -289,7 +289,7 @@ def recorded() -> Iterator[Recorded]:
     opentelemetry.uninstrument()
 
 
-def test_a_charged_payment_is_in_its_callers_trace(recorded: Recorded) -> None:
+def test_charged_payment_is_in_its_callers_trace(recorded: Recorded) -> None:
     fake = FakeGateway()
     gateway = fake.gateway
     with recorded.traces.get_tracer("shop").start_as_current_span("checkout") as caller:
@@ -396,7 +396,7 @@ def test_instrument_again_replaces_the_providers(raw: RawGateway, recorded: Reco
     assert _logs.Observers.all == ()
 
 
-def test_a_card_leaves_no_trace(recorded: Recorded) -> None:
+def test_card_leaves_no_trace(recorded: Recorded) -> None:
     fake = FakeGateway()
     fake.fail_next(FakeFault.RESPONSE_LOST)
     with pytest.raises(kassa.OutcomeUnknown):

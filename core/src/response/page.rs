@@ -136,7 +136,7 @@ mod tests {
 
     /// Pages inside pages, as deep as a response has room for.
     #[test]
-    fn a_page_of_many_pages_is_read() {
+    fn page_of_many_pages_is_read() {
         let address = "https://gw.example.kg/?a=".repeat(40_000);
         assert!(is_clean("swordfish-77", &address));
     }

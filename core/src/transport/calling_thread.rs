@@ -179,7 +179,7 @@ mod tests {
 
     /// It was lost, and the call with it, if a slice ended with the poll that had yielded.
     #[test]
-    fn a_wake_up_is_not_lost_between_two_slices() {
+    fn wake_up_is_not_lost_between_two_slices() {
         let yields = async {
             for _ in 0..10_000 {
                 tokio::task::yield_now().await;

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_named_by_host_and_port_alone() {
+    fn target_is_named_by_host_and_port_alone() {
         for (base_url, address) in [
             ("https://pay.example.kg/token-of-a-tenant/", "pay.example.kg:443"),
             ("http://127.0.0.1:8400/", "127.0.0.1:8400"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_that_fails_says_what_to_do() {
+    fn certificate_that_fails_says_what_to_do() {
         let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let old = CertificateError::ExpiredContext { time: at(2), not_after: at(1) };
         let young = CertificateError::NotValidYetContext { time: at(1), not_before: at(2) };

@@ -234,7 +234,7 @@ mod tests {
     use crate::staff::texts::texts;
 
     #[test]
-    fn a_day_begins_at_midnight_in_bishkek() {
+    fn day_begins_at_midnight_in_bishkek() {
         let midnight = first_moment("2026-11-23").unwrap();
         let [english, russian] = [Language::English, Language::Russian].map(texts);
         assert_eq!(moment(midnight, english), "23 Nov 2026, 00:00:00");

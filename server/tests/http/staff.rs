@@ -344,7 +344,7 @@ async fn staff_list_shows_checkouts_needing_staff() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_is_found_by_each_of_its_numbers() {
+async fn checkout_is_found_by_each_of_its_numbers() {
     let served = Served::start().await;
     let (id, payment) = paying(&served, "order-1", &mbank()).await;
     let (by_qr, qr) = paying(&served, "order-2", &json!({ "method": "qr" })).await;

@@ -120,7 +120,7 @@ fn held_by_its_call(listener: &Listener, number: u64) -> (kassa::FakeGateway, We
 }
 
 #[test]
-fn a_sleeper_hears_of_every_call_once() {
+fn sleeper_hears_of_every_call_once() {
     const CALLS: u64 = 200;
     let (_fake, gateway) = gateway();
     let listener = Listener::that_sleeps();
@@ -136,7 +136,7 @@ fn a_sleeper_hears_of_every_call_once() {
 }
 
 #[test]
-fn a_completion_has_its_code_and_its_value() {
+fn completion_has_its_code_and_its_value() {
     let (fake, gateway) = gateway();
     let listener = Listener::that_sleeps();
     listener.submit(1, pay(&gateway));
@@ -156,7 +156,7 @@ fn a_completion_has_its_code_and_its_value() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_dropped_at_once_and_never_heard_of() {
+fn call_that_is_given_up_is_dropped_at_once_and_never_heard_of() {
     let listener = Listener::that_sleeps();
     let (fake, gateway) = held_by_its_call(&listener, 7);
     assert!(gateway.upgrade().is_some() && listener.hears_nothing());
@@ -199,7 +199,7 @@ fn is_charged(value: &[u8]) -> bool {
 }
 
 #[test]
-fn a_report_that_was_not_taken_goes_to_the_next_call() {
+fn report_that_was_not_taken_goes_to_the_next_call() {
     let give_up: [fn(Listener); 2] = [|listener| listener.cancel(1), drop];
     for give_up in give_up {
         let taking = Listener::that_sleeps();
@@ -241,7 +241,7 @@ fn unreceived_report_goes_to_the_next_call() {
 }
 
 #[test]
-fn a_call_that_is_given_up_wakes_its_task_to_end() {
+fn call_that_is_given_up_wakes_its_task_to_end() {
     #[derive(Default)]
     struct Task(AtomicU64);
     impl Wake for Task {
@@ -261,7 +261,7 @@ fn a_call_that_is_given_up_wakes_its_task_to_end() {
 }
 
 #[test]
-fn a_queue_may_be_freed_with_calls_under_way() {
+fn queue_may_be_freed_with_calls_under_way() {
     let listener = Listener::that_sleeps();
     let gateways = [1, 2, 3].map(|number| held_by_its_call(&listener, number));
     listener.submit(4, nonsense());
@@ -315,7 +315,7 @@ extern "C" fn go_on(context: u64) {
 }
 
 #[test]
-fn a_function_may_take_and_submit_and_give_up() {
+fn function_may_take_and_submit_and_give_up() {
     let (_fake, gateway) = gateway();
     let (over, taken) = mpsc::channel();
     let chain = Box::new(Chain { listener: Mutex::default(), gateway, over });
@@ -408,7 +408,7 @@ mod by_a_descriptor {
     }
 
     #[test]
-    fn a_call_that_is_complete_after_its_listener_has_gone_tells_nobody() {
+    fn call_that_is_complete_after_its_listener_has_gone_tells_nobody() {
         let (listener, line) = listener();
         drop(line);
         listener.submit(1, nonsense());

@@ -7,7 +7,7 @@ import Testing
 
 /// The client at the real server.
 @Suite struct ServerTests {
-    @Test func aCheckoutIsPaidAndItsEventsAreRead() async throws {
+    @Test func checkoutIsPaidAndItsEventsAreRead() async throws {
         let server = try await KassaServer.start()
         let client = try KassaClient(url: server.url, apiKey: server.apiKey)
         let opened = try await open("order-17", client)

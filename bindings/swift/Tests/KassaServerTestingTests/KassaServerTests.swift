@@ -4,7 +4,7 @@ import KassaServerTesting
 import Testing
 
 @Suite struct KassaServerTests {
-    @Test func aPayerPaysAndTheShopIsTold() async throws {
+    @Test func payerPaysAndTheShopIsTold() async throws {
         let server = try await KassaServer.start()
         let back = try await server.payByForm(try await buy("order-1", server))
         #expect(back?.hasPrefix("http://127.0.0.1:9/paid?") == true)
@@ -19,7 +19,7 @@ import Testing
         #expect(processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test func aCrashLosesNothing() async throws {
+    @Test func crashLosesNothing() async throws {
         let server = try await KassaServer.start()
         let page = try await buy("order-1", server)
         await server.kill()
@@ -34,7 +34,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aSandboxThatRunsAlreadyIsTakenAndLeft() async throws {
+    @Test func sandboxThatRunsAlreadyIsTakenAndLeft() async throws {
         let sandbox = try await Sandbox.start(.init(switches: .init(actsAs: .other)))
         let server = try await KassaServer.start(.init(sandbox: sandbox))
         try await server.payByForm(try await buy("order-1", server))
@@ -61,7 +61,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aTestHasAServerOfItsOwn() async throws {
+    @Test func testHasAServerOfItsOwn() async throws {
         let processes = try await withKassaServer { server in
             #expect(server.environment["KASSA_SERVER_URL"] == server.url && server.environment["KASSA_API_KEY"] == server.apiKey)
             #expect(server.environment["KASSA_EVENTS_SECRET"] == server.eventsSecret)
@@ -70,7 +70,7 @@ import Testing
         #expect(processes.count == 2 && processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test func aStartThatFailsSaysWhy() async throws {
+    @Test func startThatFailsSaysWhy() async throws {
         do {
             _ = try await KassaServer.start(.init(others: ["token_lifetime": "a year"]))
             Issue.record("it started")

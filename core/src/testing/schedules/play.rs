@@ -193,7 +193,7 @@ fn nothing_is_lost_and_nobody_is_charged_twice() {
 
 /// A check that cannot fail shows nothing: a policy that sends again what it has heard nothing of must be found out.
 #[test]
-fn a_policy_that_resends_is_found_out() {
+fn policy_that_resends_is_found_out() {
     let found: Vec<String> = (0..500).filter_map(|seed| play(seed, Policy::Resending).err()).collect();
     for sentence in ["was sent twice", "was charged twice"] {
         assert!(found.iter().any(|broken| broken.contains(sentence)), "nobody noticed that a payment {sentence}");
@@ -202,14 +202,14 @@ fn a_policy_that_resends_is_found_out() {
 
 /// The tasks of the SDK are its runtime's, which keeps their panics to itself.
 #[test]
-fn a_panic_inside_the_sdk_is_found_out() {
+fn panic_inside_the_sdk_is_found_out() {
     let found = (0..20).filter_map(|seed| play(seed, Policy::Panicking).err()).collect::<Vec<_>>();
     assert!(found.iter().any(|broken| broken == "it panicked: nobody decides"), "{found:?}");
 }
 
 /// Otherwise a failing seed would be of no use.
 #[test]
-fn a_seed_makes_the_same_schedule_again() {
+fn seed_makes_the_same_schedule_again() {
     for seed in 0..50 {
         assert_eq!(play(seed, Policy::Real), play(seed, Policy::Real), "seed {seed}");
     }

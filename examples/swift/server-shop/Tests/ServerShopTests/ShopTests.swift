@@ -10,7 +10,7 @@ import Testing
 
 /// The shop with the real server, and with events that a test signs itself.
 @Suite struct ShopTests {
-    @Test func aPayerBuysAJarAndItIsDeliveredOnce() async throws {
+    @Test func payerBuysAJarAndItIsDeliveredOnce() async throws {
         let (app, log) = try makeApplication()
         defer { app.stop() }
         try await withKassaServer(.init(eventsURL: "\(app.address)/events")) { server in

@@ -27,7 +27,7 @@ class FromJavaTest {
     private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     @Test
-    void aPaidOrderIsDelivered() throws Exception {
+    void paidOrderIsDelivered() throws Exception {
         var web = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         var options = new KassaServerOptions.Builder().eventsUrl("http://127.0.0.1:" + web.getAddress().getPort() + "/events").build();
         try (var server = KassaServer.start(options)) {

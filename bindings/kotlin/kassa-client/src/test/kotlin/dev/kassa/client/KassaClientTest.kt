@@ -21,7 +21,7 @@ class KassaClientTest(private val server: KassaServer) {
         NewCheckout(reference, BigDecimal(amount), "Honey", returnUrl = "https://shop.example.kg/paid")
 
     @Test
-    fun `a checkout is opened once and cancelled`() {
+    fun `checkout is opened once and cancelled`() {
         val wanted = order("calls-1").withLifetime(Duration.ofHours(2)).withCurrency("KGS").withMethods(PaymentMethod.QR).withMetadata("cart", "81")
         val opened = client.openCheckout(wanted)
         assertEquals(opened, client.openCheckout(wanted))
@@ -46,7 +46,7 @@ class KassaClientTest(private val server: KassaServer) {
     }
 
     @Test
-    fun `a token opens one checkout until revoked`() {
+    fun `token opens one checkout until revoked`() {
         val opened = client.openCheckout(order("calls-2"))
         val token = client.newToken(opened.id)
         assertEquals(Duration.ofMinutes(15), token.lifetime)
