@@ -44,7 +44,7 @@ def test_payer_with_amount_mismatch_is_not_asked_to_pay_again(
         buyer.sees("unknown")
     (payment,) = buyer.payments
     uses_number_again(sandbox, payment["order_number"], 500)
-    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/check")
+    buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/check")
     if not scripts:
         buyer.open(buyer.page_url)
     buyer.sees("person-needed")
@@ -71,7 +71,7 @@ def test_payer_of_cancelled_checkout_is_not_asked_to_pay_again(meet: Meet, sandb
     buyer.picks("qr")
     buyer.goes_on()
     buyer.sees("show-qr")
-    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
+    buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
     buyer.sees("late")
     buyer.look("late")
     sandbox.approve(buyer.payments[0]["transaction_id"])

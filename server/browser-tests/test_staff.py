@@ -191,7 +191,7 @@ def test_staff_finds_and_resolves_payment(visit: Open, own_history: History, scr
 
 def test_read_only_staff_sees_no_action_buttons(visit: Open, history: History) -> None:
     visitor = visit(history)
-    log_in(visitor, history, "look")
+    log_in(visitor, history, "view")
     for reference in ("unknown", "overpaid", "undelivered", "nobody paid"):
         visitor.open(f"{history.server.url}{history.path(reference)}")
         expect(visitor.page.get_by_role("button")).to_have_text(["Log out"])

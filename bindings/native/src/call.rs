@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::{
         memory::kassa_free,
-        testing::{ask, elsewhere, gateway, gateway_without_response, message, nonsense, pay, read},
+        testing::{elsewhere, gateway, gateway_without_response, message, nonsense, pay, query, read},
     };
 
     /// A caller with memory of its own, in which one call is written.
@@ -215,7 +215,7 @@ mod tests {
         let mut config = GatewayConfig::new("http://127.0.0.1:1", credentials);
         config.query_retries = 0;
         let gateway = Arc::new(Gateway::new(config).unwrap());
-        for message in [ask(&gateway), pay(&gateway)] {
+        for message in [query(&gateway), pay(&gateway)] {
             let mut caller = Caller::new(message, 2000);
             let (code, value) = caller.end();
             assert_eq!(code, 1);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn call_runs_in_slices() {
-        for call in [ask, pay] {
+        for call in [query, pay] {
             let (fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
             assert_eq!(caller.wait(1), PENDING);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn call_that_is_given_up_is_dropped() {
-        for call in [ask, pay] {
+        for call in [query, pay] {
             let (_fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
             assert_eq!(caller.wait(1), PENDING);

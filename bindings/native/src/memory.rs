@@ -115,7 +115,7 @@ mod tests {
     use kassa::_calls::CompletionCode;
 
     use super::*;
-    use crate::testing::{ask, elsewhere, gateway, nonsense, pay};
+    use crate::testing::{elsewhere, gateway, nonsense, pay, query};
 
     fn memory(bytes: &mut [u8]) -> Memory<'_> {
         // SAFETY: the memory is borrowed for as long.
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn call_is_wiped_when_it_is_read_and_nothing_else_is() {
         let (_fake, gateway) = gateway();
-        for (message, is_call) in [(ask(&gateway), true), (nonsense(), false)] {
+        for (message, is_call) in [(query(&gateway), true), (nonsense(), false)] {
             let mut bytes = [&message[..], b"rest"].concat();
             assert_eq!(memory(&mut bytes).read(message.len() as u64).is_ok(), is_call);
             assert!(bytes[..message.len()].iter().all(|byte| *byte == 0));

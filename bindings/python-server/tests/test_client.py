@@ -97,7 +97,7 @@ def test_tokens_are_made_and_revoked(client: Client, kassa_server: KassaServer) 
     token = client.new_token(checkout.id)
     assert token.lifetime > timedelta(minutes=1)
     assert token.token not in repr(token)
-    assert kassa_server.ask("GET", "/v1/checkout", key=token.token)["id"] == checkout.id
+    assert kassa_server.request("GET", "/v1/checkout", key=token.token)["id"] == checkout.id
     assert client.revoke_tokens(checkout.id) == 1
     assert client.revoke_tokens(checkout.id) == 0
 

@@ -34,7 +34,7 @@ def test_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order
 
 def page_of(server: KassaServer, reference: str) -> str:
     order = {"reference": reference, "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
-    page_url: str = server.ask("POST", "/v1/checkouts", order)["page_url"]
+    page_url: str = server.request("POST", "/v1/checkouts", order)["page_url"]
     return page_url
 
 
@@ -62,18 +62,18 @@ def test_what_never_happens_is_not_waited_for(kassa_server: KassaServer, order: 
 
 def test_refusals_name_the_field(kassa_server: KassaServer, order: Order) -> None:
     with pytest.raises(Refused) as refused:
-        kassa_server.ask("POST", "/v1/checkouts", {"reference": "", "amount": "0", "return_url": "x"})
+        kassa_server.request("POST", "/v1/checkouts", {"reference": "", "amount": "0", "return_url": "x"})
     assert (refused.value.http_status, refused.value.kind) == (400, "invalid")
     assert {field for field, _ in refused.value.violations} >= {"reference", "amount", "description", "return_url"}
     assert "amount" in str(refused.value)
     with pytest.raises(Refused) as unauthorized:
-        kassa_server.ask("GET", "/v1/events", key=order.token)
+        kassa_server.request("GET", "/v1/events", key=order.token)
     assert unauthorized.value.http_status == 401
 
 
 def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     Order(kassa_server)
-    asked = kassa_server.ask
+    asked = kassa_server.request
     pages: list[str] = []
 
     def few(method: str, path: str) -> object:
@@ -81,7 +81,7 @@ def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatc
         return asked(method, path.replace("limit=1000", "limit=1"))
 
     expected = kassa_server.events()
-    monkeypatch.setattr(kassa_server, "ask", few)
+    monkeypatch.setattr(kassa_server, "request", few)
     assert kassa_server.events() == expected
     assert len(pages) == len(expected) + 1
 
@@ -98,7 +98,7 @@ def test_crash_loses_nothing() -> None:
         server.restart()
         assert (server.url, server.api_key) == (address, key)
         # What a shop does when the payer is back.
-        server.ask("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
+        server.request("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
         server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
         assert "serving" in server.log()
 
@@ -115,7 +115,7 @@ def test_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> 
 def test_keys_are_many(kassa_server: KassaServer) -> None:
     another = kassa_server.new_api_key("another")
     assert another != kassa_server.api_key
-    assert kassa_server.ask("GET", "/v1/events", key=another)["events"] is not None
+    assert kassa_server.request("GET", "/v1/events", key=another)["events"] is not None
 
 
 def test_start_that_fails_says_why() -> None:

@@ -349,15 +349,15 @@ sys.exit(main())
 @pytest.mark.parametrize("defect", ["kassa.InternalError('it broke')", "KeyError('it broke')"])
 def test_defect_never_looks_like_an_answer_of_the_gateway(defect: str, environment: dict[str, str]) -> None:
     script = DEFECTIVE.format(defect=defect)
-    ask = ("status", "1", "--provider", "Cards")
-    broken = start("-c", script, *ask, **environment)
+    query = ("status", "1", "--provider", "Cards")
+    broken = start("-c", script, *query, **environment)
     assert broken.returncode == 4
     assert broken.stdout == ""
     last = broken.stderr.splitlines()[-1]
     assert last.startswith("kassa: A defect in Kassa: ")
     assert "it broke" in last
     assert last.endswith("It says nothing about the money: watch the payment, never send it again.")
-    for_machines = json.loads(start("-c", script, *ask, "--json", **environment).stdout)
+    for_machines = json.loads(start("-c", script, *query, "--json", **environment).stdout)
     assert for_machines["error"] == "InternalError"
 
 

@@ -47,37 +47,37 @@ def in_child(work: Callable[[], object]) -> None:
     assert status == 0, "the child failed" if os.WIFEXITED(status) else "the child hung"
 
 
-def ask(gateway: kassa.Gateway) -> None:
+def query(gateway: kassa.Gateway) -> None:
     assert gateway.provider_status("o-1", kassa.Provider.MBANK).status.is_final
 
 
 def test_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        in_child(lambda: ask(gateway))
-        in_child(lambda: ask(gateway.with_deadline(PATIENCE)))
+        in_child(lambda: query(gateway))
+        in_child(lambda: query(gateway.with_deadline(PATIENCE)))
         patient = gateway.with_deadline(PATIENCE)
-        in_child(lambda: ask(patient))
-        ask(gateway)
+        in_child(lambda: query(patient))
+        query(gateway)
 
 
 def test_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
 
         def work() -> None:
-            ask(gateway)
-            in_child(lambda: ask(gateway))
+            query(gateway)
+            in_child(lambda: query(gateway))
             with raw.gateway() as own:
-                ask(own)
+                query(own)
             assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome(), kassa.Charged)
             gateway.close()
             with pytest.raises(kassa.Misconfigured):
-                ask(gateway)
+                query(gateway)
 
         in_child(work)
-        ask(gateway)
+        query(gateway)
 
 
 def test_fake_gateway_ends_with_its_process() -> None:
@@ -86,7 +86,7 @@ def test_fake_gateway_ends_with_its_process() -> None:
     def refuse() -> None:
         for _ in range(2):
             with pytest.raises(kassa.Misconfigured, match="fork"):
-                ask(fake.gateway)
+                query(fake.gateway)
         with pytest.raises(kassa.Misconfigured, match="fork"):
             fake.plan(FakePlan.charge())
         own = FakeGateway()
@@ -115,7 +115,7 @@ def test_payment_under_way_is_the_parents(raw: RawGateway) -> None:
     raw.received.acquire()
 
     def work() -> None:
-        ask(gateway)
+        query(gateway)
         gateway.close()
 
     in_child(work)
@@ -230,13 +230,13 @@ import kassa
 
 gateway = kassa.Gateway(os.environ["GATEWAY"], kassa.Credentials("a", "b"))
 
-def ask():
+def query():
     return gateway.provider_status("o-1", kassa.Provider.MBANK).status
 
-ask()
+query()
 
 def app(environ, start_response):
-    text = f"{ask()} in {os.getpid()}"
+    text = f"{query()} in {os.getpid()}"
     start_response("200 OK", [("content-type", "text/plain")])
     return [text.encode()]
 """

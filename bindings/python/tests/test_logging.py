@@ -38,7 +38,7 @@ KASSA = logging.getLogger("kassa")
 T = TypeVar("T", bound=logging.Handler)
 
 
-def ask(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
+def query(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
     return gateway.provider_status(order_number, kassa.Provider.MBANK)
 
 
@@ -108,7 +108,7 @@ def test_record_says_what_happened_and_when(raw: RawGateway, records: list[loggi
     raw.answers(hang_up, CHARGED)
     before = time.time()
     with raw.gateway() as gateway:
-        ask(gateway, "logged-1")
+        query(gateway, "logged-1")
     failed, responded = records
     assert (failed.levelno, responded.levelno) == (logging.WARNING, logging.DEBUG)
     assert failed.getMessage().startswith("no response ")
@@ -149,12 +149,12 @@ def listening(handler: T) -> Generator[T]:
 
 
 def in_main_thread(gateway: kassa.Gateway) -> None:
-    ask(gateway)
+    query(gateway)
 
 
 def in_another_thread(gateway: kassa.Gateway) -> None:
     with ThreadPoolExecutor(1, "caller") as pool:
-        pool.submit(ask, gateway).result()
+        pool.submit(query, gateway).result()
 
 
 def in_a_watch(gateway: kassa.Gateway) -> None:
@@ -231,7 +231,7 @@ def test_handler_that_fails_while_a_call_waits_hides_no_answer(
 
     with listening(Broken()) as heard, raw.gateway() as gateway:
         raw.answers(hang_up, after(heard.go_on, CHARGED))
-        assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+        assert query(gateway).status == kassa.PaymentStatus.CHARGED
         heard.go_on.clear()
         raw.answers(hang_up, after(heard.go_on, CHARGED))
         assert asyncio.run(flow()).status == kassa.PaymentStatus.CHARGED
@@ -375,7 +375,7 @@ def in_threads(raw: RawGateway, program: Program) -> None:
 
         def one(order: str) -> None:
             with program.bound(order):
-                ask(gateway, order)
+                query(gateway, order)
 
         threads = [threading.Thread(target=one, args=(order,)) for order in ORDERS]
         for thread in threads:
@@ -508,9 +508,9 @@ def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) ->
         raw.answers(silence)
         _logs.no_call.taken.extend([an_event("interrupted here"), an_event("comes later")])
         with pytest.raises(KeyboardInterrupt):
-            ask(gateway)
+            query(gateway)
         raw.answers(CHARGED)
-        ask(gateway)
+        query(gateway)
     assert heard.texts[:2] == ["interrupted here", "comes later"]
     assert heard.texts[2].startswith("responded")
 
@@ -524,7 +524,7 @@ def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch
                 self.texts.append(record.getMessage())
                 # The first request has come, so the held back response is not for this one.
                 raw.received.acquire()
-                ask(gateway)
+                query(gateway)
 
         def look(calls: Collection[_logs.CallLog]) -> None:
             look_at_it(calls)
@@ -538,7 +538,7 @@ def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch
         with listening(Curious()) as heard:
             raw.answers(after(heard.go_on, CHARGED), CHARGED)
             _logs.no_call.taken.append(an_event("the first"))
-            ask(gateway)
+            query(gateway)
     assert looks[4] == 1
 
 
@@ -556,9 +556,9 @@ def test_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) 
     raw.answers(CHARGED)
     with listening(Locking()) as heard, raw.gateway() as gateway, ThreadPoolExecutor(1) as pool:
         with lock:
-            other = pool.submit(ask, gateway)
+            other = pool.submit(query, gateway)
             heard.go_on.wait()
-            ask(gateway)
+            query(gateway)
         other.result()
     assert len(heard.texts) == 2
 
@@ -584,13 +584,13 @@ def test_what_nobody_listens_to_does_not_leave_the_core(
     monkeypatch.setattr(_logs, "_hand_on", left.append)
     KASSA.setLevel(logging.WARNING)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
         assert left == []
-        ask(gateway)
+        query(gateway)
         assert len(left) == 1
         logging.disable(logging.CRITICAL)
         try:
-            ask(gateway)
+            query(gateway)
         finally:
             logging.disable(logging.NOTSET)
     assert len(left) == 1
@@ -608,7 +608,7 @@ def test_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.Cap
     KASSA.setLevel(logging.DEBUG)
     try:
         with raw.gateway() as gateway:
-            assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+            assert query(gateway).status == kassa.PaymentStatus.CHARGED
     finally:
         KASSA.setLevel(logging.NOTSET)
         KASSA.removeHandler(handler)
@@ -624,13 +624,13 @@ def test_handler_may_call_kassa(raw: RawGateway) -> None:
 
             def emit(self, record: logging.LogRecord) -> None:
                 assert record.name == "kassa"
-                self.reports.append(ask(gateway))
+                self.reports.append(query(gateway))
 
         handler = Curious()
         KASSA.addHandler(handler)
         KASSA.setLevel(logging.DEBUG)
         try:
-            ask(gateway)
+            query(gateway)
         finally:
             KASSA.setLevel(logging.NOTSET)
             KASSA.removeHandler(handler)
@@ -647,21 +647,21 @@ logging.basicConfig(stream=open("/dev/null", "w"), level=logging.DEBUG)
 settings = dict(query_deadline=timedelta(milliseconds=2), query_retries=0)
 arguments = ({raw.url!r}, kassa.Credentials("a", "b"))
 ended = threading.Semaphore(0)
-def ask():
+def query():
     gateway = kassa.Gateway(*arguments, **settings)
     while True:
         try:
             gateway.qr_status("1")
         except kassa.Unavailable:
             ended.release()
-async def ask_in_loop():
+async def query_in_loop():
     gateway = kassa.AsyncGateway(*arguments, **settings)
     while True:
         try:
             await gateway.qr_status("1")
         except kassa.Unavailable:
             ended.release()
-for target in (ask, ask, ask, *[lambda: asyncio.run(ask_in_loop())] * 3):
+for target in (query, query, query, *[lambda: asyncio.run(query_in_loop())] * 3):
     threading.Thread(target=target, daemon=True).start()
 for _ in range(12):
     ended.acquire()

@@ -118,9 +118,7 @@ def test_library_by_the_name_of_another_system_is_named(library: Path) -> None:
         (("libc", ""), "on Linux on sparc64 with a C library that is not glibc (musl, as in Alpine?). "),
     ],
 )
-def test_c_library_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known: tuple[str, str], told: str
-) -> None:
+def test_c_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known: tuple[str, str], told: str) -> None:
     for function, answer in (("system", "Linux"), ("machine", "sparc64"), ("libc_ver", known)):
         monkeypatch.setattr(platform, function, lambda answer=answer: answer)
     assert told in why_not_loaded(tmp_path, OSError("no"))

@@ -465,19 +465,19 @@ def test_trio_and_asyncio_may_run_in_one_thread(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     gateway = raw.async_gateway()
 
-    async def ask() -> bool:
+    async def query() -> bool:
         return (await gateway.provider_status("o-1", kassa.Provider.MBANK)).status.is_final
 
     async def host() -> tuple[bool, Any]:
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[Any] = loop.create_future()
         trio.lowlevel.start_guest_run(
-            ask, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=ended.set_result
+            query, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=ended.set_result
         )
-        return await ask(), (await ended).unwrap()
+        return await query(), (await ended).unwrap()
 
     async def trio_with_a_loop_inside() -> bool:
-        return asyncio.run(ask())
+        return asyncio.run(query())
 
     assert asyncio.run(host()) == (True, True)
     assert trio.run(trio_with_a_loop_inside)

@@ -28,7 +28,7 @@ from kassa._core import native
 from kassa.testing import FakeFault, FakeGateway
 
 
-def ask(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
+def query(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
     return gateway.provider_status(order_number, kassa.Provider.MBANK)
 
 
@@ -59,7 +59,7 @@ def calls() -> Iterator[list[kassa.CompletedCall]]:
 def test_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(hang_up, response(503, "{}"), CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
     (call,) = calls
     assert (call.operation, call.order_number, call.outcome, call.error_type) == (
         "provider_status",
@@ -100,7 +100,7 @@ def test_without_an_observer_nothing_is_recorded(raw: RawGateway, calls: list[ka
         _logs.stop_observing(observer)
     assert _logs.begin() is None, "nor is a context copied"
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
     assert native.take_log_events([0], []).completed == ()
     assert calls == []
 
@@ -153,7 +153,7 @@ def test_observer_that_raises_harms_nothing(
     raw.answers(CHARGED)
     calls = list[kassa.CompletedCall]()
     with observing(broken), observing(calls.append), raw.gateway() as gateway:
-        assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+        assert query(gateway).status == kassa.PaymentStatus.CHARGED
     assert capsys.readouterr().err.count("cannot take provider_status") == 1
     assert len(calls) == 1, "the next observer gets it all the same"
 
@@ -202,10 +202,10 @@ def test_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list[k
 def test_forked_child_observes_its_own_calls(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway, "of the parent")
+        query(gateway, "of the parent")
         child = os.fork()
         if child == 0:
-            ask(gateway, "of the child")
+            query(gateway, "of the child")
             os._exit(0 if [call.order_number for call in calls] == ["of the parent", "of the child"] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert len(calls) == 1
@@ -388,9 +388,9 @@ def test_instrument_again_replaces_the_providers(raw: RawGateway, recorded: Reco
     opentelemetry.instrument(other.traces, other.meters)
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
         opentelemetry.uninstrument()
-        ask(gateway)
+        query(gateway)
         opentelemetry.uninstrument()
     assert (len(recorded.all_spans()), len(other.all_spans())) == (0, 2)
     assert _logs.Observers.all == ()

@@ -38,10 +38,10 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
     answers: list[kassa.StatusReport] = []
     with raw.gateway() as gateway:
 
-        def ask() -> None:
+        def query() -> None:
             answers.append(gateway.provider_status("o-1", kassa.Provider.MBANK))
 
-        threads = [threading.Thread(target=ask) for _ in range(8)]
+        threads = [threading.Thread(target=query) for _ in range(8)]
         for thread in threads:
             thread.start()
         # This thread gets here, and hears of every request, only if the waiting ones leave it the interpreter.
@@ -270,22 +270,22 @@ def test_event_loops_leave_no_descriptor_behind(raw: RawGateway) -> None:
 AT_EXIT = f"""
 import asyncio, atexit, sys, threading
 
-def ask_late():
-    asyncio.run_coroutine_threadsafe(ask(), loop).result({PATIENCE})
+def query_late():
+    asyncio.run_coroutine_threadsafe(query(), loop).result({PATIENCE})
     print("answered", flush=True)
 
 # Before Kassa's own, so that it runs after them.
-atexit.register(ask_late)
+atexit.register(query_late)
 import kassa
 
 gateway = kassa.AsyncGateway(sys.argv[1], kassa.Credentials("shop", "password"))
 loop = asyncio.new_event_loop()
 
-async def ask():
+async def query():
     await gateway.provider_status("o-1", kassa.Provider.MBANK)
 
 threading.Thread(target=loop.run_forever, daemon=True).start()
-asyncio.run_coroutine_threadsafe(ask(), loop).result({PATIENCE})
+asyncio.run_coroutine_threadsafe(query(), loop).result({PATIENCE})
 """
 
 

@@ -24,7 +24,7 @@ use crate::{
         mbank_confirm::MbankConfirm,
         megapay::{MegapayCheck, MegapayPay},
     },
-    pipeline::log::{Event, What, running_call},
+    pipeline::log::{Event, EventDetails, running_call},
     transport::runtime,
 };
 
@@ -232,7 +232,7 @@ fn result<T: Lower<UniFfiTag>>(result: Result<T, PaymentError>) -> Completion {
 fn paid<O: Operation, T: Lower<UniFfiTag>>(order: Option<Arc<str>>, result: Result<T, PaymentError>) -> Completion {
     use PaymentError::{OutcomeUnknown, Refused};
     let was_sent = matches!(result, Ok(_) | Err(OutcomeUnknown { .. } | Refused { .. }));
-    let event = Event { call: running_call(), endpoint: O::ENDPOINT.name, order, what: What::NobodyWaits };
+    let event = Event { call: running_call(), endpoint: O::ENDPOINT.name, order, details: EventDetails::NobodyWaits };
     self::result(result).or_back(was_sent.then_some(move || event.record()))
 }
 

@@ -120,7 +120,7 @@ fn on_own_threads<F: Future>(future: F) -> F::Output {
 }
 
 /// Runs a query to its end on the calling thread, which drives the network for it.
-pub(crate) fn ask<F: Future>(query: F) -> F::Output {
+pub(crate) fn run_query<F: Future>(query: F) -> F::Output {
     CallingThread::that_drives().run(query)
 }
 

@@ -83,7 +83,13 @@ def test_shop_delivers_after_crash_on_repeated_event(shop: ShopProcess, order: s
 
 
 def test_only_paid_makes_an_order_paid(shop: ShopProcess, order: str) -> None:
-    for kind in ("payment.charged", "checkout.overpaid", "checkout.refund_noted", "checkout.expired", "something.new"):
+    for kind in (
+        "payment.charged",
+        "checkout.overpaid",
+        "checkout.refund_recorded",
+        "checkout.expired",
+        "something.new",
+    ):
         assert shop.tell(order, kind, new_id()) == 204
     assert "your honey is on its way" not in get(shop.page_of(order))
     assert deliveries(shop, order) == 0

@@ -74,7 +74,7 @@ def test_paid_is_paid_whatever_was_told_before_and_comes_after(before: list[Even
 
 def test_order_is_paid_once_and_the_rest_is_owed() -> None:
     assert standing([FIRST], [paid(), told("checkout.overpaid")]) == Standing(State.PAID, owed=1)
-    given_back = [paid(), told("checkout.overpaid"), told("checkout.refund_noted")]
+    given_back = [paid(), told("checkout.overpaid"), told("checkout.refund_recorded")]
     assert standing([FIRST], given_back) == Standing(State.PAID, given_back=1)
     twice = [told("checkout.expired"), paid(after="expired"), paid(SECOND)]
     assert standing([FIRST, SECOND], twice) == Standing(State.PAID, owed=1)

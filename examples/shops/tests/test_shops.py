@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 from kassa_sandbox import phones
-from shop_process import ShopProcess, ask, wait_until
+from shop_process import ShopProcess, request, wait_until
 
 NUMBERS = itertools.count(1)
 OTHER_SECRET = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
@@ -29,7 +29,7 @@ def test_who_pays_gets_the_order(shop: ShopProcess) -> None:
     back = shop.pay(reference, page, phones.MBANK_APPROVED)
     # From the gateway to the page for payers, and from there to the shop.
     assert back.startswith(f"{page}/back?")
-    assert ask(back).status == 303
+    assert request(back).status == 303
     assert shop.way_back(page) == f"{shop.url}/orders/{reference}"
     wait_until(lambda: "delivered" in shop.page_of(reference), shop.log)
     # It shows it before its log is written.

@@ -90,7 +90,7 @@ def test_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, way:
     payment = {"orderNumber": "GET-1", "phone": "996555000101", "amount": 250, "comment": "Lunch"}
     number = json.loads(call(kassa_sandbox, "POST", "/api/v1.1.0/mbank/pay", payment)[1])["data"]["paymentId"]
 
-    def ask(**fields: object) -> tuple[int, str]:
+    def request(**fields: object) -> tuple[int, str]:
         in_body = fields if way == "body" else None
         return call(kassa_sandbox, "GET", STATUS, in_body, "" if in_body else urlencode(fields))
 
@@ -103,7 +103,7 @@ def test_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, way:
         (400, {"orderNumber": number, "provider": "MBank"}),
         (400, {}),
     ]:
-        status, body = ask(**fields)
+        status, body = request(**fields)
         assert status == expected, body
         assert_described(description, "get", STATUS, status, body)
 

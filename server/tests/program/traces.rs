@@ -151,7 +151,7 @@ fn shop_trace_includes_server_spans_and_webhook() {
     find(&spans, "record_send_outcome", in_it);
     let sent = find(&spans, "send", in_it);
     assert_eq!((text(sent, "kassa.payment"), text(sent, "kassa.outcome")), (Some(payment), Some("accepted")));
-    find(&spans, "ask", paid);
+    find(&spans, "query_status", paid);
     assert!(spans.iter().all(|span| span.name != "claim_polls"), "nobody asked for it");
 
     let delivered: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();

@@ -14,7 +14,7 @@ use kassa::{Gateway, MbankPaymentCreated, PaymentRef, PollPolicy, QrImage, QrPay
 use super::*;
 use crate::{
     memory::kassa_free,
-    testing::{ask, elsewhere, gateway, gateway_without_response, message, nonsense, pay, read},
+    testing::{elsewhere, gateway, gateway_without_response, message, nonsense, pay, query, read},
 };
 
 /// How long a test waits for what must come.
@@ -115,7 +115,7 @@ impl Drop for Listener {
 /// A gateway that only its calls hold, the first of which goes on.
 fn held_by_its_call(listener: &Listener, number: u64) -> (kassa::FakeGateway, Weak<Gateway>) {
     let (fake, gateway) = gateway_without_response();
-    listener.submit(number, ask(&gateway));
+    listener.submit(number, query(&gateway));
     (fake, Arc::downgrade(&gateway))
 }
 
@@ -127,7 +127,7 @@ fn sleeper_hears_of_every_call_once() {
     let taken = thread::scope(|scope| {
         for part in 0..4 {
             let (listener, gateway) = (&listener, &gateway);
-            scope.spawn(move || (part..CALLS).step_by(4).for_each(|number| listener.submit(number, ask(gateway))));
+            scope.spawn(move || (part..CALLS).step_by(4).for_each(|number| listener.submit(number, query(gateway))));
         }
         listener.hear(500, CALLS as usize)
     });
@@ -309,7 +309,7 @@ extern "C" fn go_on(context: u64) {
     let number = *taken.keys().max().unwrap();
     listener.cancel(number);
     if number < LAST {
-        listener.submit(number + 1, ask(&chain.gateway));
+        listener.submit(number + 1, query(&chain.gateway));
     }
     chain.over.send(taken).unwrap();
 }
@@ -321,7 +321,7 @@ fn function_may_take_and_submit_and_give_up() {
     let chain = Box::new(Chain { listener: Mutex::default(), gateway, over });
     let listener = Listener::that_is_called(go_on, &raw const *chain as u64);
     let mut place = chain.listener.lock().unwrap();
-    place.insert(listener).submit(1, ask(&chain.gateway));
+    place.insert(listener).submit(1, query(&chain.gateway));
     drop(place);
     for number in 1..=LAST {
         let taken = taken.recv_timeout(Duration::from_millis(PATIENCE)).unwrap();
@@ -382,7 +382,7 @@ mod by_a_descriptor {
         line.set_read_timeout(Some(Duration::from_millis(PATIENCE))).unwrap();
         let mut taken = Taken::new();
         thread::scope(|scope| {
-            scope.spawn(|| (0..CALLS).for_each(|number| listener.submit(number, ask(&gateway))));
+            scope.spawn(|| (0..CALLS).for_each(|number| listener.submit(number, query(&gateway))));
             while taken.len() < CALLS as usize {
                 assert!(signals(&line) > 0);
                 listener.take(500, 0, &mut taken);

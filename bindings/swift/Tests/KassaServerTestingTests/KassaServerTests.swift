@@ -28,8 +28,8 @@ import Testing
         // The payer goes on without the server.
         try await server.payByForm(page)
         try await server.restart()
-        let id = try await text("id", server.ask("GET", "/v1/checkouts?reference=order-1"))
-        _ = try await server.ask("POST", "/v1/checkouts/\(id)/check")
+        let id = try await text("id", server.request("GET", "/v1/checkouts?reference=order-1"))
+        _ = try await server.request("POST", "/v1/checkouts/\(id)/check")
         #expect(try await server.waitFor("checkout.paid", timeout: .seconds(patience)).checkout == id)
         await server.stop()
     }
@@ -52,7 +52,7 @@ import Testing
             Issue.record("it was not paid")
         } catch KassaServerError.tooLate {}
         do {
-            _ = try await server.ask("POST", "/v1/checkouts", body: "{}")
+            _ = try await server.request("POST", "/v1/checkouts", body: "{}")
             Issue.record("it was not refused")
         } catch KassaServerError.refused(let status, let problem) {
             #expect(status == 400)
@@ -85,11 +85,11 @@ import Testing
 private func buy(_ reference: String, _ server: KassaServer) async throws -> String {
     let back = "http://127.0.0.1:9/paid"
     let order = #"{"reference": "\#(reference)", "amount": "390", "description": "Honey", "return_url": "\#(back)"}"#
-    let id = try await text("id", server.ask("POST", "/v1/checkouts", body: order))
-    let token = try await text("token", server.ask("POST", "/v1/checkouts/\(id)/tokens"))
+    let id = try await text("id", server.request("POST", "/v1/checkouts", body: order))
+    let token = try await text("token", server.request("POST", "/v1/checkouts/\(id)/tokens"))
     let form = #"{"method": "pay_form"}"#
     return try await text(
-        "page_url", server.ask("POST", "/v1/checkout/payments", body: form, key: token, idempotencyKey: reference))
+        "page_url", server.request("POST", "/v1/checkout/payments", body: form, key: token, idempotencyKey: reference))
 }
 
 private func text(_ name: String, _ json: Data) throws -> String {

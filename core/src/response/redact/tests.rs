@@ -290,7 +290,7 @@ proptest! {
                 let part = &body[start..];
                 prop_assert_eq!(redactor.text(part), part);
                 prop_assert_eq!(redactor.code(part), part);
-                prop_assert!(redactor.is_clean(part) && redactor.holds_none(part, Place::Address));
+                prop_assert!(redactor.is_clean(part) && redactor.holds_none(part, TextKind::Address));
             }
         }
     }

@@ -21,9 +21,9 @@ use crate::{
         schedules::{
             harness::{caught, number},
             journaled::Journaled,
-            line::{Line, Process},
             merchant::{Broken, Merchant, key_of},
             scene::{Coverage, Disk, InMemory},
+            transport::{Process, WorldTransport},
             world::{Ending, World},
         },
     },
@@ -104,8 +104,8 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
     Ok(std::mem::take(&mut disk.lock().expect("nothing panics in here").coverage))
 }
 
-pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<Line>, Gateway) {
-    let line = Arc::new(Line::new(world.clone(), process.clone(), policy == Policy::Resending));
+pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<WorldTransport>, Gateway) {
+    let line = Arc::new(WorldTransport::new(world.clone(), process.clone(), policy == Policy::Resending));
     let transport = Arc::new(Memory { stub: line.clone() });
     let gateway = Gateway::with_policy(transport, config("b"), policy.function()).expect("a good configuration");
     (line, gateway)

@@ -29,7 +29,7 @@ import Testing
             #expect(opened.pageURL == bought.address)
             #expect(try await send("GET", opened.returnURL).text.contains("is not paid yet"))
             let token = try await kassa.newToken(opened.id).token
-            _ = try await server.ask(
+            _ = try await server.request(
                 "POST", "/v1/checkout/payments", body: #"{"method": "pay_form"}"#, key: token, idempotencyKey: "1")
             try await server.payByForm(try #require(await kassa.checkout(opened.id).payments.first?.pageURL))
             try await kassa.check(opened.id)

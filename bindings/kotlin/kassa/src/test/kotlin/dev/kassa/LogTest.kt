@@ -41,14 +41,14 @@ class LogTest {
     @Test
     fun `sink gets every exchange, and what it throws harms nothing`() = withGateway(CHARGED) { gateway, _ ->
         val events = LinkedBlockingQueue<LogEvent>()
-        fun ask(orderNumber: String) = runBlocking { gateway.providerStatus(orderNumber, Provider.Cards) }
+        fun query(orderNumber: String) = runBlocking { gateway.providerStatus(orderNumber, Provider.Cards) }
         try {
             Kassa.logTo { events += it; error("a sink that fails") }
-            assertEquals(PaymentStatus.Charged, ask("logged-1").status)
+            assertEquals(PaymentStatus.Charged, query("logged-1").status)
             Kassa.logTo(null)
-            ask("logged-2")
+            query("logged-2")
             Kassa.logTo { events += it }
-            ask("logged-3")
+            query("logged-3")
         } finally {
             Library.logTo(SystemLog)
         }

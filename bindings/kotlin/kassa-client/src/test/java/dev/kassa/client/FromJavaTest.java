@@ -39,7 +39,7 @@ class FromJavaTest {
             assertTrue(shop.buy("order-1").startsWith(server.getUrl() + "/pay/"));
             var opened = client.findCheckout("order-1");
             var token = client.newToken(opened.getId()).getToken();
-            server.ask("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, "a-key");
+            server.request("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, "a-key");
             var page = client.checkout(opened.getId()).getPayments().get(0).getPageUrl();
             server.payByForm(page);
             client.check(opened.getId());

@@ -52,7 +52,7 @@ class KassaClientTest(private val server: KassaServer) {
         assertEquals(Duration.ofMinutes(15), token.lifetime)
         assertFalse(token.token in "$token", "$token")
         val body = """{"method": "qr"}"""
-        server.ask("POST", "/v1/checkout/payments", body, token.token, idempotencyKey = "calls-2")
+        server.request("POST", "/v1/checkout/payments", body, token.token, idempotencyKey = "calls-2")
         client.check(opened.id)
         val payment = client.checkout(opened.id).payments.single()
         assertEquals(PaymentMethod.QR, payment.method)

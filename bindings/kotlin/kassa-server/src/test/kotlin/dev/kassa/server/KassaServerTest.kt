@@ -55,7 +55,7 @@ class KassaServerTest {
             server.payByForm(page)
             server.restart()
             note(server)
-            server.ask("POST", "/v1/checkouts/${text(server.checkout("order-2"), "id")}/check")
+            server.request("POST", "/v1/checkouts/${text(server.checkout("order-2"), "id")}/check")
             server.waitFor("checkout.paid", reference = "order-2", timeout = PATIENCE)
             server.kill()
         }
@@ -65,12 +65,12 @@ class KassaServerTest {
             note(server)
             assertNull(server.payByForm(server.buy("order-3"), TestPhones.MEGAPAY_DECLINED))
             assertThrows<KassaServerException.TooLate> { server.waitFor("checkout.paid", "order-3", Duration.ofMillis(1)) }
-            val refused = assertThrows<KassaServerException.Refused> { server.ask("POST", "/v1/checkouts", "{}") }
+            val refused = assertThrows<KassaServerException.Refused> { server.request("POST", "/v1/checkouts", "{}") }
             assertEquals(400, refused.httpStatus)
             assertTrue("reference" in refused.problem, refused.problem)
             val another = server.newApiKey("another")
-            server.ask("GET", "/v1/events", key = another)
-            assertThrows<KassaServerException.Refused> { server.ask("GET", "/v1/events", key = "$another.") }
+            server.request("GET", "/v1/events", key = another)
+            assertThrows<KassaServerException.Refused> { server.request("GET", "/v1/events", key = "$another.") }
         }
 
         @Test
@@ -118,9 +118,9 @@ class KassaServerTest {
 /** An order by pay-form; the address of its page. */
 private fun KassaServer.buy(reference: String): String {
     val order = """{"reference": "$reference", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}"""
-    val id = text(ask("POST", "/v1/checkouts", order), "id")
-    val token = text(ask("POST", "/v1/checkouts/$id/tokens"), "token")
-    return text(ask("POST", "/v1/checkout/payments", """{"method": "pay_form"}""", token, reference), "page_url")
+    val id = text(request("POST", "/v1/checkouts", order), "id")
+    val token = text(request("POST", "/v1/checkouts/$id/tokens"), "token")
+    return text(request("POST", "/v1/checkout/payments", """{"method": "pay_form"}""", token, reference), "page_url")
 }
 
 private fun text(json: String, name: String) = Json.parseToJsonElement(json).jsonObject.getValue(name).jsonPrimitive.content

@@ -77,8 +77,8 @@ class ShopTest {
     private static String payForm(KassaServer server, String reference) {
         var json = new JsonMapper();
         var id = json.readTree(server.checkout(reference)).get("id").asString();
-        var token = json.readTree(server.ask("POST", "/v1/checkouts/" + id + "/tokens")).get("token").asString();
-        var begun = server.ask("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, reference);
+        var token = json.readTree(server.request("POST", "/v1/checkouts/" + id + "/tokens")).get("token").asString();
+        var begun = server.request("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, reference);
         return json.readTree(begun).get("page_url").asString();
     }
 

@@ -315,7 +315,7 @@ def test_what_is_paid_twice_is_owed(payer: Payer, shop: ShopProcess, sandbox: Sa
     assert [payment.times_charged for payment in books.payments] == [1, 1]
     assert f"order {reference(order_page)}: paid too much: give 1 payment(s) back" in shop.log()
     # A person gives it back at the gateway, and notes that on the server's staff pages.
-    assert shop.tell(reference(order_page), "checkout.refund_noted", "evt_refund_1") == 204
+    assert shop.tell(reference(order_page), "checkout.refund_recorded", "evt_refund_1") == 204
     assert "was given back" in get(order_page)
     assert "We owe you" not in get(order_page)
 
@@ -401,7 +401,7 @@ def assert_pays_for_no_other_order(number: str, jars: int, payer: Payer, stage: 
     # A charge was reported that is not this order's: a person looks, and until then nobody pays again.
     found = {"outcome": "not_charged", "reason": "The charge is another order's", "by": "Aida"}
     payment = stage.server.checkout(reference(order_page))["payments"][-1]["id"]
-    stage.server.ask("POST", f"/v1/payments/{payment}/resolve", found)
+    stage.server.request("POST", f"/v1/payments/{payment}/resolve", found)
     payer.sees_in_the_shop(order_page, "Not paid")
     # It is paid by a payment of its own, and by that alone.
     payer.goes_to_pay()
