@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_currency_has_its_own_number_of_decimals() {
+    fn currency_has_its_own_number_of_decimals() {
         for (currency, expected) in
             [("KGS", 2), ("usd", 2), ("JPY", 0), ("krw", 0), ("KWD", 3), ("UYI", 0), ("UYW", 4), ("ZZZ", 2)]
         {

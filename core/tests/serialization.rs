@@ -36,7 +36,7 @@ fn values_are_written_as_the_vectors_have_them() {
 }
 
 #[test]
-fn an_amount_keeps_every_digit() {
+fn amount_keeps_every_digit() {
     for text in ["100.10", "79228162514264337593543950335", "-0.0000000000000000000000000001", "0", "12345678901234.89"]
     {
         let mut report = StatusReport::new(PaymentStatus::Charged);

@@ -182,18 +182,18 @@ fn every_retry_is_a_span() {
     // Nobody listens on this port of the loopback address.
     let config =
         || GatewayConfig::new("http://127.0.0.1:9", Credentials::basic("shop", "secret")).with_query_retries(2);
-    let ask_blocking = || {
+    let blocking = || {
         let gateway = BlockingGateway::new(config()).unwrap();
         gateway.provider_status("order-1", Provider::Cards).unwrap_err();
     };
-    let ask_in_task = || {
+    let in_task = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let gateway = Gateway::new(config()).unwrap();
         runtime.block_on(gateway.provider_status("order-1", Provider::Cards)).unwrap_err();
     };
-    for ask in [&ask_blocking as &dyn Fn(), &ask_in_task] {
+    for query in [&blocking as &dyn Fn(), &in_task] {
         recorded.spans.reset();
-        ask();
+        query();
         let (call, requests) = recorded.call("provider_status");
         assert_eq!(text(&call, "kassa.outcome").as_deref(), Some("unavailable"));
         assert_eq!(text(&call, "error.type").as_deref(), Some("Unavailable"));

@@ -38,7 +38,7 @@ fn all_inputs_belong_to_a_target() {
 
 /// Any bytes come back from a pack, no bytes among them; what is not base64 is named by its line.
 #[test]
-fn a_pack_has_an_input_a_line() {
+fn pack_has_an_input_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let packed = || corpus::packed(folder.path(), "response");
     assert!(packed().unwrap().is_empty());

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_has_a_name_and_nothing_inline_and_only_colours_that_the_style_knows() {
+    fn chart_has_a_name_and_nothing_inline_and_only_colours_that_the_style_knows() {
         let values = |name, color| Values { name, color, values: vec![1.0, 2.0] };
         let labels = vec!["1 <Nov".to_owned(), "2 Nov".to_owned()];
         let drawn = [
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_round_steps_and_room_for_every_bar() {
+    fn axis_has_round_steps_and_room_for_every_bar() {
         let stacked =
             |one: f32, other: f32| [one, other].map(|value| Values { name: "", color: 0, values: vec![value, 1.0] });
         for (one, other, expected) in

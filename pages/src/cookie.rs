@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_among_others_and_by_its_whole_name() {
+    fn cookie_is_found_among_others_and_by_its_whole_name() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("a=1; kassa=2;b=3"));
         headers.append(header::COOKIE, HeaderValue::from_static("c=4"));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_no_header_can_carry_sets_nothing() {
+    fn value_that_no_header_can_carry_sets_nothing() {
         assert_eq!(Cookie::new("a", "b\nSet-Cookie: c=d").header(), "");
         let lasting = Cookie::new("a", "b").lax().at("/x").for_seconds(5).header();
         assert_eq!(lasting, "a=b; Path=/x; HttpOnly; SameSite=Lax; Max-Age=5");

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_waits_longer_and_longer_and_others_do_not() {
+    fn address_waits_longer_and_longer_and_others_do_not() {
         let (lockout, now) = (Lockout::default(), Instant::now());
         let waits: Vec<_> = (0..20).map(|_| lockout.wrong(address(1), now).err()).collect();
         assert!(waits[..FREE as usize].iter().all(Option::is_none));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_one_and_time_begin_anew() {
+    fn right_one_and_time_begin_anew() {
         let (lockout, now) = (Lockout::default(), Instant::now());
         for _ in 0..=FREE {
             let _ = lockout.wrong(address(1), now);

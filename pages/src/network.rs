@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_is_one_caller() {
+    fn network_of_ipv6_is_one_caller() {
         assert_eq!(network("2001:db8::1"), network("2001:db8::ffff:2"));
         assert_ne!(network("2001:db8::1"), network("2001:db8:0:1::1"));
         assert_ne!(network("192.0.2.1"), network("192.0.2.2"));

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_token_is_the_same_as_nothing() {
+    fn empty_token_is_the_same_as_nothing() {
         assert!(!is_same("", "") && !is_same("a", "b") && !is_same("a", "ab") && is_same("a", "a"));
     }
 }

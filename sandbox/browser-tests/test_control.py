@@ -55,7 +55,7 @@ def test_groups_are_named_and_reached_from_the_top(visit: Visit, kassa_sandbox: 
     expect(options.last.locator("option").first).to_have_text("callback-lost")
 
 
-def test_a_stranger_sees_nothing(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_stranger_sees_nothing(visit: Visit, kassa_sandbox: Sandbox) -> None:
     stranger = visit()
     stranger.open(f"{kassa_sandbox.base_url}/control")
     stranger.page.get_by_label("Admin token").fill("guess")
@@ -108,7 +108,7 @@ def test_faults_are_set_refused_and_removed(visit: Visit, kassa_sandbox: Sandbox
     assert not kassa_sandbox.faults.list()
 
 
-def test_the_clock_and_a_payment(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_clock_and_a_payment(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     visitor = visit()
     enter(visitor, kassa_sandbox)
     visitor.page.get_by_label("Step forward by").fill("36")
@@ -136,7 +136,7 @@ def test_logging_out_ends_it(visit: Visit, kassa_sandbox: Sandbox) -> None:
     expect(visitor.page.get_by_label("Admin token")).to_be_visible()
 
 
-def test_the_description_names_every_operation(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_description_names_every_operation(visit: Visit, kassa_sandbox: Sandbox) -> None:
     visitor = visit()
     visitor.open(f"{kassa_sandbox.base_url}/api")
     visitor.page.get_by_role("link", name="Create a card payment").click()

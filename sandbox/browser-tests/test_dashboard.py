@@ -88,7 +88,7 @@ def assert_list_suits(visitor: Visitor, size: Size) -> None:
     assert wide <= room, f"{visitor.page.url}: the list is {wide} px wide in a box of {room} px"
 
 
-def test_a_phone_shows_figures_as_rows_with_bars_the_newest_first(browser: Browser, history: Sandbox) -> None:
+def test_phone_shows_figures_as_rows_with_bars_the_newest_first(browser: Browser, history: Sandbox) -> None:
     visitor = Visitor(browser, {urlsplit(history.base_url).netloc}, "en", size="small", dark=False, scripts=True)
     log_in(visitor, history, "/dashboard/charts")
     rows = visitor.page.locator(".sums tbody tr")
@@ -116,7 +116,7 @@ def wait_for_a_callback(sandbox: Sandbox, order: str) -> None:
         time.sleep(0.01)
 
 
-def test_an_empty_sandbox_says_how_to_begin(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_empty_sandbox_says_how_to_begin(visit: Visit, kassa_sandbox: Sandbox) -> None:
     merchant = visit()
     log_in(merchant, kassa_sandbox)
     expect(merchant.page.get_by_text("No payment was made yet.")).to_be_visible()
@@ -126,7 +126,7 @@ def test_an_empty_sandbox_says_how_to_begin(visit: Visit, kassa_sandbox: Sandbox
         expect(merchant.heading).to_be_visible()
 
 
-def test_a_stranger_is_asked_to_log_in_and_gets_where_they_wanted(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_stranger_is_asked_to_log_in_and_gets_where_they_wanted(visit: Visit, kassa_sandbox: Sandbox) -> None:
     merchant = visit()
     merchant.open(f"{kassa_sandbox.base_url}/dashboard/analysis?span=90")
     expect(merchant.heading).to_have_text("Log in")
@@ -143,7 +143,7 @@ def test_a_stranger_is_asked_to_log_in_and_gets_where_they_wanted(visit: Visit, 
     expect(merchant.heading).to_have_text("Log in")
 
 
-def test_the_start_page_leads_everywhere(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_start_page_leads_everywhere(visit: Visit, kassa_sandbox: Sandbox) -> None:
     merchant = visit()
     places = {"Dashboard": "Log in", "Control": "Control", "API description": "API", "Receiver": "Log in"}
     for link, heading in places.items():
@@ -154,7 +154,7 @@ def test_the_start_page_leads_everywhere(visit: Visit, kassa_sandbox: Sandbox) -
     expect(merchant.page.get_by_role("heading", name="The payer's pages")).to_be_visible()
 
 
-def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sandbox: Sandbox, shop: Shop) -> None:
     payer = visit()
     payer.open(shop.card_payment(order="followed-1"))
     payer.page.get_by_label("One-time password").fill(cards.APPROVED.otp or "")
@@ -177,7 +177,7 @@ def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sand
     merchant.look("followed", varies=True)  # how long each step took
 
 
-def test_an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided(
+def test_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided(
     visit: Visit, kassa_sandbox: Sandbox, shop: Shop
 ) -> None:
     shop.card_payment(order="open-1")
@@ -199,7 +199,7 @@ def test_an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided(
     assert kassa_sandbox.payment("open-1").status == "Reject"
 
 
-def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, kassa_sandbox: Sandbox) -> None:
     with Shop(kassa_sandbox) as shop:
         shop.callback_url = f"{kassa_sandbox.base_url}/receiver/my-shop"
         payer = visit()
@@ -235,7 +235,7 @@ def load_until_delivered(merchant: Visitor, attempts: int) -> None:
     expect(rows).to_have_count(attempts)
 
 
-def test_the_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
+def test_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
     page = merchant.page
     page.get_by_label("Status").select_option("Rejected")
     merchant.press("Show")
@@ -263,7 +263,7 @@ def test_the_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
         expect(page.get_by_role("alert")).to_contain_text("Amount from must be an amount")
 
 
-def test_the_export_has_what_the_filter_shows(merchant: Visitor, tmp_path: Path) -> None:
+def test_export_has_what_the_filter_shows(merchant: Visitor, tmp_path: Path) -> None:
     page = merchant.page
     page.get_by_label("Provider").select_option("MegaPay")
     merchant.press("Show")
@@ -278,7 +278,7 @@ def test_the_export_has_what_the_filter_shows(merchant: Visitor, tmp_path: Path)
     assert {row["provider"] for row in rows} == {"MegaPay"}
 
 
-def test_an_export_after_the_session_ended_leads_to_the_login_and_back_to_the_list(merchant: Visitor) -> None:
+def test_export_after_the_session_ended_leads_to_the_login_and_back_to_the_list(merchant: Visitor) -> None:
     page = merchant.page
     page.get_by_label("Provider").select_option("MegaPay")
     merchant.press("Show")
@@ -295,7 +295,7 @@ def test_an_export_after_the_session_ended_leads_to_the_login_and_back_to_the_li
     assert downloads == []
 
 
-def test_the_choice_between_light_and_dark_stays(merchant: Visitor, history: Sandbox) -> None:
+def test_choice_between_light_and_dark_stays(merchant: Visitor, history: Sandbox) -> None:
     page = merchant.page
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
@@ -325,7 +325,7 @@ def test_pages_work_without_scripts(visit: Visit, kassa_sandbox: Sandbox, shop: 
     merchant.look("payment", varies=True)  # how long each step took
 
 
-def test_the_keyboard_gets_past_the_navigation_at_once(merchant: Visitor) -> None:
+def test_keyboard_gets_past_the_navigation_at_once(merchant: Visitor) -> None:
     merchant.page.keyboard.press("Tab")
     expect(merchant.focused).to_have_text("Skip to the content")
     merchant.page.keyboard.press("Enter")

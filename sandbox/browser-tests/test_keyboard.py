@@ -49,7 +49,7 @@ def assert_paid_in_the_shop(payer: Visitor, sandbox: Sandbox) -> None:
     assert [payment.times_charged for payment in sandbox.ledger()] == [1]
 
 
-def test_a_one_time_password(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_one_time_password(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer = visit()
     keyboard = Keyboard(payer)
     payer.open(shop.card_payment())
@@ -58,7 +58,7 @@ def test_a_one_time_password(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -
     assert_paid_in_the_shop(payer, kassa_sandbox)
 
 
-def test_a_payment_is_cancelled(visit: Visit, shop: Shop) -> None:
+def test_payment_is_cancelled(visit: Visit, shop: Shop) -> None:
     payer = visit()
     keyboard = Keyboard(payer)
     for address in (shop.card_payment(), shop.pay_form()):
@@ -71,7 +71,7 @@ def test_a_payment_is_cancelled(visit: Visit, shop: Shop) -> None:
         expect(payer.heading).to_have_text("The shop")
 
 
-def test_a_card_on_the_pay_form(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_card_on_the_pay_form(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer = visit()
     keyboard = Keyboard(payer)
     payer.open(shop.pay_form())
@@ -86,7 +86,7 @@ def test_a_card_on_the_pay_form(visit: Visit, shop: Shop, kassa_sandbox: Sandbox
     assert_paid_in_the_shop(payer, kassa_sandbox)
 
 
-def test_a_wallet_on_the_pay_form(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_wallet_on_the_pay_form(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer = visit()
     keyboard = Keyboard(payer)
     payer.open(shop.pay_form())
@@ -118,7 +118,7 @@ def test_test_data_are_chosen(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) 
     assert_paid_in_the_shop(payer, kassa_sandbox)
 
 
-def test_a_qr_code(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_qr_code(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer = visit(size="phone")
     keyboard = Keyboard(payer)
     payer.open(shop.qr(None))
@@ -133,7 +133,7 @@ def test_a_qr_code(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     expect(payer.heading).to_have_text("Not paid")
 
 
-def test_the_language_is_switched(visit: Visit, shop: Shop) -> None:
+def test_language_is_switched(visit: Visit, shop: Shop) -> None:
     payer = visit()
     keyboard = Keyboard(payer)
     payer.open(shop.qr())

@@ -22,7 +22,7 @@ def pay(form: Visitor) -> None:
     form.page.get_by_role("button", name="Pay KGS").click()
 
 
-def test_a_card_number_is_grouped_as_it_is_typed(form: Visitor) -> None:
+def test_card_number_is_grouped_as_it_is_typed(form: Visitor) -> None:
     number = form.page.get_by_label("Card number")
     number.press_sequentially("4111111111111111")
     expect(number).to_have_value("4111 1111 1111 1111")
@@ -42,7 +42,7 @@ def test_a_card_number_is_grouped_as_it_is_typed(form: Visitor) -> None:
         ("CVC", "12", "Enter the 3 digits on the back", "123"),
     ],
 )
-def test_a_mistake_is_told_when_the_field_is_left_and_taken_back_when_it_is_mended(
+def test_mistake_is_told_when_the_field_is_left_and_taken_back_when_it_is_mended(
     form: Visitor, label: str, wrong: str, told: str, right: str
 ) -> None:
     field = form.page.get_by_label(label)
@@ -57,7 +57,7 @@ def test_a_mistake_is_told_when_the_field_is_left_and_taken_back_when_it_is_mend
     expect(field).not_to_have_attribute("aria-invalid", "true")
 
 
-def test_a_wrong_phone_is_told(form: Visitor) -> None:
+def test_wrong_phone_is_told(form: Visitor) -> None:
     form.page.get_by_role("radio", name="MBank").check()
     phone = form.page.get_by_label("Phone number")
     phone.fill("0555")
@@ -67,7 +67,7 @@ def test_a_wrong_phone_is_told(form: Visitor) -> None:
     expect(form.page.get_by_text("Enter a phone number")).to_be_hidden()
 
 
-def test_an_expired_card_is_told_before_it_is_sent(form: Visitor, kassa_sandbox: Sandbox) -> None:
+def test_expired_card_is_told_before_it_is_sent(form: Visitor, kassa_sandbox: Sandbox) -> None:
     form.page.get_by_role("button", name="4111 1111 1111 1111").click()
     form.page.get_by_label("Expiry year").fill("2020")
     pay(form)
@@ -76,13 +76,13 @@ def test_an_expired_card_is_told_before_it_is_sent(form: Visitor, kassa_sandbox:
     assert kassa_sandbox.ledger()[0].provider is None
 
 
-def test_an_empty_form_is_not_sent_and_the_first_mistake_is_gone_to(form: Visitor) -> None:
+def test_empty_form_is_not_sent_and_the_first_mistake_is_gone_to(form: Visitor) -> None:
     pay(form)
     expect(form.page.get_by_label("Card number")).to_be_focused()
     expect(form.page.get_by_text("Enter the card number")).to_be_visible()
 
 
-def test_the_test_data_go_with_the_chosen_way(form: Visitor) -> None:
+def test_test_data_go_with_the_chosen_way(form: Visitor) -> None:
     card = form.page.get_by_role("button", name="4111 1111 1111 1111")
     phone = form.page.get_by_role("button", name="+996 755 000 201")
     expect(card).to_be_visible()
@@ -99,7 +99,7 @@ def test_every_test_payer_is_offered(form: Visitor) -> None:
     assert sorted(numbers) == sorted([card.pan for card in cards.ALL] + [phone.phone for phone in phones.ALL])
 
 
-def test_an_impatient_payer_pays_once(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_impatient_payer_pays_once(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer = visit()
     payer.open(shop.card_payment())
     payer.page.get_by_label("One-time password").fill("123456")
@@ -115,7 +115,7 @@ def open_with_its_clock_stopped(payer: Visitor, address: str) -> None:
     payer.page.clock.pause_at("2030-01-01T01:00:00")
 
 
-def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     shop.return_url = "myapp://paid?cart=7"
     payer = visit()
     open_with_its_clock_stopped(payer, shop.card_payment())
@@ -140,7 +140,7 @@ def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: S
     assert kassa_sandbox.payment("order-17").times_charged == 1
 
 
-def test_a_payer_who_is_back_from_an_app_may_send_the_form_again(visit: Visit, shop: Shop) -> None:
+def test_payer_who_is_back_from_an_app_may_send_the_form_again(visit: Visit, shop: Shop) -> None:
     shop.return_url = "myapp://paid"
     payer = visit()
     open_with_its_clock_stopped(payer, shop.card_payment())
@@ -219,7 +219,7 @@ def test_all_fits_a_very_small_phone(visit: Visit, shop: Shop) -> None:
         payer.look(f"small-{number}")
 
 
-def test_a_long_name_and_a_large_amount_fit_a_phone(visit: Visit, shop: Shop) -> None:
+def test_long_name_and_a_large_amount_fit_a_phone(visit: Visit, shop: Shop) -> None:
     payer = visit("ru", size="phone")
     payer.open(shop.pay_form("79228162514264337593543.95", service="Мёд" * 60))
     payer.look("pay-form-long")

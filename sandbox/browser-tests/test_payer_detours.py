@@ -54,7 +54,7 @@ def enter_otp(payer: Visitor, words: Words, otp: str | None) -> None:
     payer.press(words.confirm)
 
 
-def test_a_3ds_1_card_is_confirmed_where_its_page_is_switched_on(
+def test_3ds_1_card_is_confirmed_where_its_page_is_switched_on(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox, language: Language
 ) -> None:
     kassa_sandbox.switches.change(three_ds_1_page=True)
@@ -66,7 +66,7 @@ def test_a_3ds_1_card_is_confirmed_where_its_page_is_switched_on(
     assert kassa_sandbox.payment("order-17").times_charged == 1
 
 
-def test_a_decline_is_redirected_where_that_is_switched_on(
+def test_decline_is_redirected_where_that_is_switched_on(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox, language: Language
 ) -> None:
     kassa_sandbox.switches.change(redirect_declines=True)
@@ -82,7 +82,7 @@ def test_a_decline_is_redirected_where_that_is_switched_on(
     payer.look("declined-again")
 
 
-def test_a_card_without_3ds_on_the_pay_form_is_asked_for_no_password(
+def test_card_without_3ds_on_the_pay_form_is_asked_for_no_password(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox
 ) -> None:
     payer.open(shop.pay_form())
@@ -96,7 +96,7 @@ def test_a_card_without_3ds_on_the_pay_form_is_asked_for_no_password(
     assert [payment.status for payment in kassa_sandbox.ledger()] == ["CHARGE", "Reject"]
 
 
-def test_a_payment_on_the_pay_form_is_left_pending(
+def test_payment_on_the_pay_form_is_left_pending(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox
 ) -> None:
     phone = phones.MEGAPAY_STUCK_PENDING
@@ -128,7 +128,7 @@ def test_three_wrong_passwords_end_the_payment(
     assert kassa_sandbox.payment("order-17").times_charged == 0
 
 
-def test_the_pay_form_is_cancelled(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_pay_form_is_cancelled(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.pay_form())
     payer.press(words.cancel)
     expect(payer.heading).to_have_text(words.not_paid)
@@ -137,7 +137,7 @@ def test_the_pay_form_is_cancelled(payer: Visitor, words: Words, shop: Shop, kas
     assert [payment.status for payment in kassa_sandbox.ledger()] == ["Reject"]
 
 
-def test_a_form_that_is_far_too_long_is_not_read(
+def test_form_that_is_far_too_long_is_not_read(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox, language: Language
 ) -> None:
     payer.open(shop.card_payment(language=language))
@@ -149,7 +149,7 @@ def test_a_form_that_is_far_too_long_is_not_read(
     assert kassa_sandbox.payment("order-17").status == "CREATED"
 
 
-def test_a_failure_of_the_sandbox_is_called_one(browser: Browser, language: Language, tmp_path: Path) -> None:
+def test_failure_of_the_sandbox_is_called_one(browser: Browser, language: Language, tmp_path: Path) -> None:
     size, dark = WINDOWS[language]
     database = tmp_path / "payments.db"
     with Sandbox(database=database) as sandbox, Shop(sandbox) as shop:

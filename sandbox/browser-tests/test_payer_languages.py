@@ -14,7 +14,7 @@ NAMES: dict[Language, str] = {"en": "English", "ru": "Русский", "ky": "К
 
 
 @pytest.mark.parametrize("language", list(NAMES))
-def test_a_page_speaks_the_browser_s_language(visit: Visit, shop: Shop, language: Language) -> None:
+def test_page_speaks_the_browser_s_language(visit: Visit, shop: Shop, language: Language) -> None:
     payer = visit(language)
     for address, title in [(shop.pay_form(), WORDS[language].pay_title), (shop.qr(), WORDS[language].qr_title)]:
         payer.open(address)
@@ -23,13 +23,13 @@ def test_a_page_speaks_the_browser_s_language(visit: Visit, shop: Shop, language
         expect(payer.page).to_have_title(title)
 
 
-def test_a_card_s_page_speaks_the_request_s_language(visit: Visit, shop: Shop) -> None:
+def test_card_s_page_speaks_the_request_s_language(visit: Visit, shop: Shop) -> None:
     payer = visit("en")
     payer.open(shop.card_payment(language="ky"))
     expect(payer.heading).to_have_text(WORDS["ky"].confirm_title)
 
 
-def test_a_browser_of_another_language_gets_the_merchant_s(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_browser_of_another_language_gets_the_merchant_s(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     kassa_sandbox.switches.change(language="ru")
     payer = visit("de")
     payer.open(shop.qr())
@@ -37,7 +37,7 @@ def test_a_browser_of_another_language_gets_the_merchant_s(visit: Visit, shop: S
 
 
 @pytest.mark.parametrize("language", list(NAMES))
-def test_a_switched_language_goes_with_the_payer_to_the_end(
+def test_switched_language_goes_with_the_payer_to_the_end(
     visit: Visit, shop: Shop, kassa_sandbox: Sandbox, language: Language
 ) -> None:
     words = WORDS[language]

@@ -44,7 +44,7 @@ def choose_wallet(payer: Visitor, words: Words, phone: TestPhone) -> None:
     expect(payer.heading).to_have_text(words.confirm_title)
 
 
-def test_a_card_is_confirmed(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
+def test_card_is_confirmed(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
     payer.open(shop.card_payment(language=window[0]))
     expect(payer.heading).to_have_text(words.confirm_title)
     for text in [words.price, words.test_mode, words.attempts_left, "4111 11•• •••• 1111", "Two jars of white honey"]:
@@ -66,7 +66,7 @@ def test_a_card_is_confirmed(payer: Visitor, words: Words, shop: Shop, window: t
     assert payer.page.url == f"{shop.return_url}&OrderNumber=order-17&statusCode=200"
 
 
-def test_a_decline_ends_on_a_page_with_a_way_back(
+def test_decline_ends_on_a_page_with_a_way_back(
     payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]
 ) -> None:
     payer.open(shop.card_payment(cards.DECLINED, language=window[0]))
@@ -79,14 +79,14 @@ def test_a_decline_ends_on_a_page_with_a_way_back(
     assert payer.page.url == shop.return_url
 
 
-def test_a_payer_cancels(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
+def test_payer_cancels(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
     payer.open(shop.card_payment(language=window[0]))
     payer.press(words.cancel)
     expect(payer.heading).to_have_text(words.not_paid)
     expect(payer.page.get_by_text(words.cancelled)).to_be_visible()
 
 
-def test_a_stuck_payment_says_so(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
+def test_stuck_payment_says_so(payer: Visitor, words: Words, shop: Shop, window: tuple[Language, Size, bool]) -> None:
     payer.open(shop.card_payment(cards.STUCK_PENDING, language=window[0]))
     payer.page.get_by_label(words.otp).fill(cards.STUCK_PENDING.otp or "")
     payer.press(words.confirm)
@@ -97,7 +97,7 @@ def test_a_stuck_payment_says_so(payer: Visitor, words: Words, shop: Shop, windo
     expect(payer.page.get_by_text(words.finished)).to_have_count(0)
 
 
-def test_the_pay_form_takes_a_card(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_pay_form_takes_a_card(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.pay_form())
     expect(payer.heading).to_have_text(words.pay_title)
     expect(payer.page.get_by_text(words.price).first).to_be_visible()
@@ -133,7 +133,7 @@ def test_the_pay_form_takes_a_card(payer: Visitor, words: Words, shop: Shop, kas
 
 
 @pytest.mark.parametrize("phone", [phones.MBANK_APPROVED, phones.MEGAPAY_APPROVED], ids=["MBank", "MegaPay"])
-def test_the_pay_form_takes_a_wallet(
+def test_pay_form_takes_a_wallet(
     payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox, phone: TestPhone
 ) -> None:
     payer.open(shop.pay_form())
@@ -158,7 +158,7 @@ def test_megapay_is_not_to_be_had_under_five_som(payer: Visitor, words: Words, s
     payer.look("pay-form-small")
 
 
-def test_a_qr_code_is_approved(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_qr_code_is_approved(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
     address = shop.qr()
     payer.open(address)
     expect(payer.heading).to_have_text(words.qr_title)
@@ -175,14 +175,14 @@ def test_a_qr_code_is_approved(payer: Visitor, words: Words, shop: Shop, kassa_s
     assert [payment.times_charged for payment in kassa_sandbox.ledger()] == [1]
 
 
-def test_a_qr_code_is_declined(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_qr_code_is_declined(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.qr(None))
     payer.press(words.decline)
     expect(payer.heading).to_have_text(words.not_paid)
     assert [payment.status for payment in kassa_sandbox.ledger()] == ["Reject"]
 
 
-def test_the_payer_names_the_sum_of_a_qr_code(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_payer_names_the_sum_of_a_qr_code(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.qr(None))
     amount = payer.page.get_by_label(words.amount)
     expect(amount).to_be_focused()
@@ -199,7 +199,7 @@ def test_the_payer_names_the_sum_of_a_qr_code(payer: Visitor, words: Words, shop
     assert [str(payment.amount) for payment in kassa_sandbox.ledger()] == ["123450"]
 
 
-def test_a_link_to_no_payment_says_so(payer: Visitor, words: Words, kassa_sandbox: Sandbox) -> None:
+def test_link_to_no_payment_says_so(payer: Visitor, words: Words, kassa_sandbox: Sandbox) -> None:
     for address in ("pay-form?token=none", "3ds?token=%FF%00", "wallet", "qr?token=1&token=2"):
         with payer.refused(404):
             payer.open(f"{kassa_sandbox.base_url}/{address}")

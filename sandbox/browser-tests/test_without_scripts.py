@@ -15,7 +15,7 @@ def payer(visit: Visit) -> Visitor:
     return visit(scripts=False)
 
 
-def test_a_card_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_card_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.pay_form())
     payer.page.get_by_label("Card number").fill("4111")
     payer.page.get_by_label("Cardholder name").fill("Aibek Asanov")
@@ -46,7 +46,7 @@ def test_a_card_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: Sandb
 
 
 @pytest.mark.parametrize("phone", [phones.MBANK_APPROVED, phones.MEGAPAY_APPROVED], ids=["MBank", "MegaPay"])
-def test_a_wallet_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox, phone: TestPhone) -> None:
+def test_wallet_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox, phone: TestPhone) -> None:
     payer.open(shop.pay_form())
     payer.page.get_by_role("radio", name=phone.provider).check()
     expect(payer.page.get_by_label("Card number")).to_be_hidden()
@@ -63,7 +63,7 @@ def test_a_wallet_on_the_pay_form(payer: Visitor, shop: Shop, kassa_sandbox: San
     assert [payment.provider for payment in kassa_sandbox.ledger()] == [phone.provider]
 
 
-def test_an_empty_password_costs_no_attempt(payer: Visitor, shop: Shop) -> None:
+def test_empty_password_costs_no_attempt(payer: Visitor, shop: Shop) -> None:
     payer.open(shop.card_payment())
     payer.press("Confirm")
     expect(payer.page.get_by_label("One-time password")).to_be_focused()
@@ -73,7 +73,7 @@ def test_an_empty_password_costs_no_attempt(payer: Visitor, shop: Shop) -> None:
     expect(payer.heading).to_have_text("Not paid")
 
 
-def test_a_qr_code(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_qr_code(payer: Visitor, shop: Shop, kassa_sandbox: Sandbox) -> None:
     payer.open(shop.qr(None))
     payer.page.get_by_label("Amount in som").fill("x")
     with payer.refused(400):

@@ -41,7 +41,7 @@ class Buyer(Visitor):
             "description": "Эки банка ак бал, 500 г",
             "return_url": return_url,
         }
-        self.page_url: str = server.ask("POST", "/v1/checkouts", order | wanted)["page_url"]
+        self.page_url: str = server.request("POST", "/v1/checkouts", order | wanted)["page_url"]
 
     @property
     def checkout(self) -> dict[str, Any]:

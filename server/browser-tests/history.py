@@ -80,19 +80,19 @@ class History:
             "return_url": "https://shop.example.kg/paid",
             "metadata": {"cart": "17"},
         }
-        checkout = self.server.ask("POST", "/v1/checkouts", wanted)
-        token: str = self.server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+        checkout = self.server.request("POST", "/v1/checkouts", wanted)
+        token: str = self.server.request("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
         return token
 
     def _begun(self, reference: str) -> tuple[str, dict[str, Any]]:
         token = self._opened(reference)
         body = {"method": "mbank", "phone": phones.MBANK_APPROVED.phone}
-        return token, self.server.ask("POST", "/v1/checkout/payments", body, key=token, idempotency_key="first")
+        return token, self.server.request("POST", "/v1/checkout/payments", body, key=token, idempotency_key="first")
 
     def _paid(self, reference: str) -> None:
         token, payment = self._begun(reference)
         path = f"/v1/checkout/payments/{payment['id']}/confirm"
-        self.server.ask("POST", path, {"otp": phones.MBANK_APPROVED.otp}, key=token, idempotency_key="otp")
+        self.server.request("POST", path, {"otp": phones.MBANK_APPROVED.otp}, key=token, idempotency_key="otp")
         self.server.wait_for("checkout.paid", reference=reference, timeout=timedelta(seconds=PATIENCE))
 
     def _refused(self, reference: str) -> None:

@@ -18,11 +18,11 @@ class Open(Protocol):
     ) -> Visitor: ...
 
 
-def log_in(visitor: Visitor, history: History, may: Literal["look", "decide"] = "decide") -> None:
+def log_in(visitor: Visitor, history: History, permission: Literal["view", "decide"] = "decide") -> None:
     """By a new key, by way of a page that asks for it."""
     with visitor.refused(401):
         visitor.open(f"{history.server.url}/staff")
-    fill_login(visitor, history.server.new_staff_key("Aizada", may))
+    fill_login(visitor, history.server.new_staff_key("Aizada", permission))
     expect(visitor.page.get_by_role("button", name="Log out")).to_be_visible()
 
 

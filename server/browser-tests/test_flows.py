@@ -130,7 +130,7 @@ def test_another_number(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
     assert [[payment.times_charged for payment in ledger] for ledger in charged] == [[0], [1]]
 
 
-def test_a_late_answer_about_the_same_state_moves_nothing(meet: Meet) -> None:
+def test_late_answer_about_the_same_state_moves_nothing(meet: Meet) -> None:
     buyer = meet("en", size="small")
     waiting: list[Route] = []
     buyer.page.route("**/state?**", lambda route: waiting.append(route))
@@ -145,7 +145,7 @@ def test_a_late_answer_about_the_same_state_moves_nothing(meet: Meet) -> None:
     assert buyer.page.locator("#others summary:focus-visible").count() == 0
 
 
-def test_an_answer_lost_behind_its_news_asks_for_nothing(meet: Meet) -> None:
+def test_answer_lost_behind_its_news_asks_for_nothing(meet: Meet) -> None:
     buyer = meet("en")
     waiting: list[Route] = []
 
@@ -211,7 +211,7 @@ def test_on_the_gateways_page(buyer: Buyer) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_the_gateways_page_sends_its_payer_back(meet: Meet, *, scripts: bool) -> None:
+def test_gateways_page_sends_its_payer_back(meet: Meet, *, scripts: bool) -> None:
     buyer = meet("en", size="small", scripts=scripts)
     buyer.picks("pay_form")
     buyer.goes_on()

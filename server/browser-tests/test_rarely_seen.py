@@ -44,7 +44,7 @@ def test_payer_with_amount_mismatch_is_not_asked_to_pay_again(
         buyer.sees("unknown")
     (payment,) = buyer.payments
     uses_number_again(sandbox, payment["order_number"], 500)
-    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/check")
+    buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/check")
     if not scripts:
         buyer.open(buyer.page_url)
     buyer.sees("person-needed")
@@ -52,7 +52,7 @@ def test_payer_with_amount_mismatch_is_not_asked_to_pay_again(
     buyer.look("person-needed")
 
 
-def test_a_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
+def test_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet("ru", size="small")
     # Longer than the page waits for the gateway, and shorter than the payment deadline of 60 seconds.
     delay = timedelta(seconds=round(min(PATIENCE / 4, 45)))
@@ -71,7 +71,7 @@ def test_payer_of_cancelled_checkout_is_not_asked_to_pay_again(meet: Meet, sandb
     buyer.picks("qr")
     buyer.goes_on()
     buyer.sees("show-qr")
-    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
+    buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
     buyer.sees("late")
     buyer.look("late")
     sandbox.approve(buyer.payments[0]["transaction_id"])
@@ -108,7 +108,7 @@ def test_payer_after_too_many_otp_attempts_waits(buyer: Buyer) -> None:
     assert [payment["state"] for payment in buyer.payments] == ["awaiting"]
 
 
-def test_a_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path) -> None:
+def test_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path) -> None:
     buyer.picks("qr")
     buyer.goes_on()
     buyer.sees("show-qr")

@@ -151,7 +151,7 @@ def payment_of(visitor: Visitor) -> Locator:
     return visitor.page.locator("section", has=visitor.page.get_by_role("heading", name="Payments", exact=True))
 
 
-def test_a_wrong_key_is_refused_and_guessing_is_slowed_down(visit: Open, own_history: History) -> None:
+def test_wrong_key_is_refused_and_guessing_is_slowed_down(visit: Open, own_history: History) -> None:
     visitor = visit(own_history)
     visitor.open(f"{own_history.server.url}/staff/login")
     for _ in range(5):
@@ -191,7 +191,7 @@ def test_staff_finds_and_resolves_payment(visit: Open, own_history: History, scr
 
 def test_read_only_staff_sees_no_action_buttons(visit: Open, history: History) -> None:
     visitor = visit(history)
-    log_in(visitor, history, "look")
+    log_in(visitor, history, "view")
     for reference in ("unknown", "overpaid", "undelivered", "nobody paid"):
         visitor.open(f"{history.server.url}{history.path(reference)}")
         expect(visitor.page.get_by_role("button")).to_have_text(["Log out"])
@@ -267,7 +267,7 @@ def test_statement_mapping_is_remembered(visit: Open, own_history: History, tmp_
     assert own_history.number("paid-yesterday") in saved
 
 
-def test_a_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> None:
+def test_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> None:
     visitor = visit(history)
     page = visitor.page
     log_in(visitor, history)

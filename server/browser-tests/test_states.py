@@ -50,7 +50,7 @@ def test_declined_payment_can_be_retried(meet: Meet) -> None:
     buyer.sees("paid")
 
 
-def test_the_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
+def test_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet(size="tablet")
     buyer.gives_phone(phones.MBANK_STUCK_PENDING.phone)
     buyer.enters(phones.MBANK_STUCK_PENDING.otp)
@@ -65,7 +65,7 @@ def test_the_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
 
 def test_cancelled_and_unknown_checkout_pages(meet: Meet) -> None:
     buyer = meet("ky", size="small", dark=True)
-    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
+    buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
     buyer.sees("cancelled")
     buyer.look("cancelled")
     with buyer.refused(404):
@@ -247,10 +247,10 @@ def test_typed_input_survives_page_update(meet: Meet) -> None:
     phone = buyer.page.locator("#phone")
     phone.press_sequentially("0555 00")
     before = buyer.page.locator("#state").get_attribute("data-version") or ""
-    token = buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/tokens")["token"]
+    token = buyer.server.request("POST", f"/v1/checkouts/{buyer.checkout['id']}/tokens")["token"]
     # The payer's app tries as well, with a phone that the gateway does not know.
     wanted = {"method": "mbank", "phone": "996555999999"}
-    buyer.server.ask("POST", "/v1/checkout/payments", wanted, key=token, idempotency_key="app")
+    buyer.server.request("POST", "/v1/checkout/payments", wanted, key=token, idempotency_key="app")
     expect(buyer.page.locator("#state")).not_to_have_attribute("data-version", before)
     expect(phone).to_be_focused()
     phone.press_sequentially("0101")
@@ -279,7 +279,7 @@ def test_lost_connection_is_shown_and_recovers(meet: Meet, site: Shop) -> None:
     assert site.host
 
 
-def test_the_keyboard_is_enough(meet: Meet) -> None:
+def test_keyboard_is_enough(meet: Meet) -> None:
     buyer = meet()
     keys = buyer.page.keyboard
     expect(buyer.page.locator("#way-pay_form")).to_be_checked()
@@ -300,7 +300,7 @@ def test_the_keyboard_is_enough(meet: Meet) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_the_language_is_picked_and_stays(meet: Meet, *, scripts: bool) -> None:
+def test_language_is_picked_and_stays(meet: Meet, *, scripts: bool) -> None:
     buyer = meet("en", scripts=scripts)
     buyer.page.get_by_role("link", name="Кыргызча").click()
     expect(buyer.heading).to_have_text("Кантип төлөйсүз?")

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::{
         memory::kassa_free,
-        testing::{ask, elsewhere, gateway, gateway_without_response, message, nonsense, pay, read},
+        testing::{elsewhere, gateway, gateway_without_response, message, nonsense, pay, query, read},
     };
 
     /// A caller with memory of its own, in which one call is written.
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_runs_to_its_end() {
+    fn call_runs_to_its_end() {
         let (fake, gateway) = gateway();
         let mut caller = Caller::new(pay(&gateway), 2000);
         let (code, value) = caller.end();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_an_answer_leaves_nothing_but_zeros() {
+    fn call_without_an_answer_leaves_nothing_but_zeros() {
         let (_fake, gateway) = gateway();
         let mut caller = Caller::new(message(AsyncCall::Close { gateway }), 100);
         assert_eq!(caller.end(), (0, &[][..]));
@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn a_query_drives_a_connection_of_its_own() {
+    fn query_drives_a_connection_of_its_own() {
         let credentials = Credentials::basic("shop", "secret");
         let mut config = GatewayConfig::new("http://127.0.0.1:1", credentials);
         config.query_retries = 0;
         let gateway = Arc::new(Gateway::new(config).unwrap());
-        for message in [ask(&gateway), pay(&gateway)] {
+        for message in [query(&gateway), pay(&gateway)] {
             let mut caller = Caller::new(message, 2000);
             let (code, value) = caller.end();
             assert_eq!(code, 1);
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn a_call_runs_in_slices() {
-        for call in [ask, pay] {
+    fn call_runs_in_slices() {
+        for call in [query, pay] {
             let (fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
             assert_eq!(caller.wait(1), PENDING);
@@ -240,8 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_given_up_is_dropped() {
-        for call in [ask, pay] {
+    fn call_that_is_given_up_is_dropped() {
+        for call in [query, pay] {
             let (_fake, gateway) = gateway_without_response();
             let mut caller = Caller::new(call(&gateway), 2000);
             assert_eq!(caller.wait(1), PENDING);
@@ -257,7 +257,7 @@ mod tests {
 
     /// As where Ctrl-C is pressed while the last wait comes to its end.
     #[test]
-    fn a_report_that_was_not_received_comes_again() {
+    fn report_that_was_not_received_comes_again() {
         let (fake, gateway) = gateway();
         Caller::new(pay(&gateway), 2000).end();
         fake.charge("order-1").unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_longer_than_the_memory_goes_by_its_address() {
+    fn value_that_is_longer_than_the_memory_goes_by_its_address() {
         let (_fake, gateway) = gateway();
         let payment = QrPayment::new(5000);
         let mut caller = Caller::new(message(AsyncCall::CreateQrImage { gateway, payment }), 0);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_cannot_be_read_is_a_defect() {
+    fn message_that_cannot_be_read_is_a_defect() {
         let mut caller = Caller::new(nonsense(), 500);
         let (code, text) = caller.end();
         assert_eq!(code, 2);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_that_is_no_decimal_is_an_error() {
+    fn amount_that_is_no_decimal_is_an_error() {
         let (_fake, gateway) = gateway();
         let form = PayForm::new("100".parse().unwrap(), "tea", "https://shop.example/callback");
         let mut message = message(AsyncCall::CreatePayForm { gateway: gateway.clone(), form });

@@ -115,7 +115,7 @@ mod tests {
     use kassa::_calls::CompletionCode;
 
     use super::*;
-    use crate::testing::{ask, elsewhere, gateway, nonsense, pay};
+    use crate::testing::{elsewhere, gateway, nonsense, pay, query};
 
     fn memory(bytes: &mut [u8]) -> Memory<'_> {
         // SAFETY: the memory is borrowed for as long.
@@ -131,9 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_wiped_when_it_is_read_and_nothing_else_is() {
+    fn call_is_wiped_when_it_is_read_and_nothing_else_is() {
         let (_fake, gateway) = gateway();
-        for (message, is_call) in [(ask(&gateway), true), (nonsense(), false)] {
+        for (message, is_call) in [(query(&gateway), true), (nonsense(), false)] {
             let mut bytes = [&message[..], b"rest"].concat();
             assert_eq!(memory(&mut bytes).read(message.len() as u64).is_ok(), is_call);
             assert!(bytes[..message.len()].iter().all(|byte| *byte == 0));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_begun_message_gives_its_objects_back() {
+    fn begun_message_gives_its_objects_back() {
         let (_fake, gateway) = gateway();
         for missing in [0, 1, 20] {
             let mut message = pay(&gateway);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_says_what_is_to_be_received() {
+    fn status_says_what_is_to_be_received() {
         let mut once = completion(&[7; 3]);
         once.untaken = Some(Box::new(|| {}));
         let mut bytes = [0; 20];
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_be_as_long_as_the_memory() {
+    fn value_may_be_as_long_as_the_memory() {
         for length in [0, 1, 20] {
             let mut bytes = [0; 20];
             assert_eq!(memory(&mut bytes).write(completion(&vec![7; length])).0, (length as i64) << 8 | 1);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_value_goes_by_its_address() {
+    fn longer_value_goes_by_its_address() {
         let mut bytes = [0; 20];
         assert_eq!(memory(&mut bytes).write(completion(&[7; 21])).0, 21 << 8 | 1);
         // SAFETY: the value is freed below, once.
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_completion_is_added_to_the_least_memory_whatever_its_length() {
+    fn completion_is_added_to_the_least_memory_whatever_its_length() {
         for length in [0, 16, 17, 5000] {
             let mut bytes = [0; 32];
             assert!(memory(&mut bytes).add(9, completion(&vec![7; length])).is_ok());

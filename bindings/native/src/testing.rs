@@ -27,7 +27,7 @@ pub fn pay(gateway: &Arc<Gateway>) -> Vec<u8> {
 }
 
 /// A query.
-pub fn ask(gateway: &Arc<Gateway>) -> Vec<u8> {
+pub fn query(gateway: &Arc<Gateway>) -> Vec<u8> {
     let (order_number, provider) = ("order-1".to_owned(), Provider::MBank);
     message(AsyncCall::ProviderStatus { gateway: gateway.clone(), order_number, provider })
 }

@@ -28,7 +28,7 @@ from kassa_sandbox import (
 from kassa_sandbox.values import moment
 
 
-def test_the_ledger_tells_what_happened(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_ledger_tells_what_happened(kassa_sandbox: Sandbox, shop: Shop) -> None:
     before = datetime.now(timezone.utc) - timedelta(seconds=2)
     shop.pay_by_card("order-1")
     created = shop.pay_by_card("order-2", cards.APPROVED.pan)
@@ -110,7 +110,7 @@ def test_every_callback_is_told(kassa_sandbox: Sandbox, shop: Shop, receiver: Re
     assert kassa_sandbox.callbacks("order-2") == ()
 
 
-def test_a_forged_callback_is_told_from_a_true_one(kassa_sandbox: Sandbox, shop: Shop, receiver: Receiver) -> None:
+def test_forged_callback_is_told_from_a_true_one(kassa_sandbox: Sandbox, shop: Shop, receiver: Receiver) -> None:
     kassa_sandbox.faults.add("callback-forged", order_number="order-1", times=1)
     shop.pay_by_card("order-1", callback_url=receiver.url)
     assert receiver.next()["amount"] != receiver.next()["amount"]
@@ -133,7 +133,7 @@ def test_payers_are_played(kassa_sandbox: Sandbox, shop: Shop) -> None:
         kassa_sandbox.approve("nobody")
 
 
-def test_a_qr_code_without_a_sum_is_paid_with_one(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_qr_code_without_a_sum_is_paid_with_one(kassa_sandbox: Sandbox, shop: Shop) -> None:
     number = shop.gateway.create_qr_data(kassa.QrPayment()).transaction_id
     assert number is not None
     with pytest.raises(AdminRefused, match="tyiyn"):
@@ -174,7 +174,7 @@ def test_each_dialect_comes_with_what_the_sdk_has_to_know(kassa_sandbox: Sandbox
 
 
 @pytest.mark.parametrize(("place", "is_confirmed"), [("field", True), ("order-number", False), ("not-sent", False)])
-def test_the_quid_is_taken_at_one_place(kassa_sandbox: Sandbox, place: MbankQuid, *, is_confirmed: bool) -> None:
+def test_quid_is_taken_at_one_place(kassa_sandbox: Sandbox, place: MbankQuid, *, is_confirmed: bool) -> None:
     kassa_sandbox.switches.change(acts_as="finipay", mbank_quid=place)
     shop = Shop(kassa_sandbox, "finipay")
     with shop.gateway:
@@ -187,7 +187,7 @@ def test_the_quid_is_taken_at_one_place(kassa_sandbox: Sandbox, place: MbankQuid
     assert kassa_sandbox.payment("order-1").is_charged == is_confirmed
 
 
-def test_a_fault_strikes_as_often_as_it_was_told(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_fault_strikes_as_often_as_it_was_told(kassa_sandbox: Sandbox, shop: Shop) -> None:
     with kassa_sandbox.faults.add("response-lost", order_number="order-1", endpoint="payment", times=1) as fault:
         assert fault.struck == 0
         shop.pay_by_card("order-2")
@@ -200,7 +200,7 @@ def test_a_fault_strikes_as_often_as_it_was_told(kassa_sandbox: Sandbox, shop: S
     assert kassa_sandbox.faults.list() == ()
 
 
-def test_a_fault_ends_when_it_is_removed(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_fault_ends_when_it_is_removed(kassa_sandbox: Sandbox, shop: Shop) -> None:
     fault = kassa_sandbox.faults.add("unavailable")
     other = kassa_sandbox.faults.add("callback-lost", order_number="order-9", probability=0.5, seed=7)
     listed = kassa_sandbox.faults.list()
@@ -222,7 +222,7 @@ def test_a_fault_ends_when_it_is_removed(kassa_sandbox: Sandbox, shop: Shop) -> 
     assert other.struck == 0
 
 
-def test_a_fault_from_before_a_restart_ends_no_other(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_fault_from_before_a_restart_ends_no_other(kassa_sandbox: Sandbox, shop: Shop) -> None:
     with kassa_sandbox.faults.add("delay", order_number="order-1", delay=timedelta(milliseconds=1)) as fault:
         shop.pay_by_card("order-1")
         assert fault.struck == 1
@@ -232,7 +232,7 @@ def test_a_fault_from_before_a_restart_ends_no_other(kassa_sandbox: Sandbox, sho
     assert [it.name for it in kassa_sandbox.faults.list()] == [other.name]
 
 
-def test_a_delay_is_given_as_a_duration(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_delay_is_given_as_a_duration(kassa_sandbox: Sandbox, shop: Shop) -> None:
     kassa_sandbox.faults.add("retry-after", retry_after=timedelta(minutes=2), times=1)
     with pytest.raises(kassa.Unavailable) as busy:
         shop.pay_by_card("order-1")
@@ -244,7 +244,7 @@ def test_a_delay_is_given_as_a_duration(kassa_sandbox: Sandbox, shop: Shop) -> N
         kassa_sandbox.faults.add("retry-after", retry_after=timedelta(seconds=0.5))
 
 
-def test_a_wrong_fault_is_refused_by_its_field(kassa_sandbox: Sandbox) -> None:
+def test_wrong_fault_is_refused_by_its_field(kassa_sandbox: Sandbox) -> None:
     with pytest.raises(AdminRefused, match="name") as refused:
         kassa_sandbox.faults.add("no-such-fault")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     assert refused.value.http_status == 400
@@ -261,13 +261,13 @@ NEEDED: dict[str, dict[str, typing.Any]] = {
 
 
 @pytest.mark.parametrize("name", typing.get_args(FaultName))
-def test_the_sandbox_knows_every_fault(kassa_sandbox: Sandbox, name: FaultName) -> None:
+def test_sandbox_knows_every_fault(kassa_sandbox: Sandbox, name: FaultName) -> None:
     kassa_sandbox.faults.add(name, **NEEDED.get(name, {}))
     assert [fault.name for fault in kassa_sandbox.faults.list()] == [name]
 
 
 @pytest.mark.parametrize("endpoint", typing.get_args(Endpoint))
-def test_the_sandbox_knows_every_endpoint(kassa_sandbox: Sandbox, endpoint: Endpoint) -> None:
+def test_sandbox_knows_every_endpoint(kassa_sandbox: Sandbox, endpoint: Endpoint) -> None:
     kassa_sandbox.faults.add("unavailable", endpoint=endpoint)
     assert [fault.endpoint for fault in kassa_sandbox.faults.list()] == [endpoint]
 
@@ -284,7 +284,7 @@ def test_moments_are_read_in_every_form(text: str, expected: datetime) -> None:
     assert moment(text) == expected
 
 
-def test_the_clock_steps_forward_and_resolves_what_is_pending(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_clock_steps_forward_and_resolves_what_is_pending(kassa_sandbox: Sandbox, shop: Shop) -> None:
     assert kassa_sandbox.clock.read().ahead == timedelta()
     kassa_sandbox.faults.add("stuck-pending")
     shop.pay_by_card("held")

@@ -32,7 +32,7 @@ def test_every_fault_is_explained() -> None:
         assert f"``{name}``" in (kassa_sandbox.Faults.__doc__ or "")
 
 
-def test_the_readmes_tests_pass(pytester: pytest.Pytester) -> None:
+def test_readmes_tests_pass(pytester: pytest.Pytester) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(blocks) > 1
     for number, block in enumerate(blocks):

@@ -52,7 +52,7 @@ def test_one_that_was_not_started_says_so() -> None:
     sandbox.stop()
 
 
-def test_a_port_that_is_taken_is_named() -> None:
+def test_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with pytest.raises(StartError, match=f"cannot listen on 127.0.0.1:{port}") as failed:
@@ -76,7 +76,7 @@ def test_settings_reach_the_sandbox() -> None:
         assert sandbox.switches.read() == expected
 
 
-def test_an_invented_history_is_there_once(tmp_path: Path) -> None:
+def test_invented_history_is_there_once(tmp_path: Path) -> None:
     with Sandbox(database=tmp_path / "sandbox.db", demo_payments=30) as sandbox:
         assert len(sandbox.ledger()) == 30
         sandbox.restart()
@@ -95,7 +95,7 @@ def test_an_invented_history_is_there_once(tmp_path: Path) -> None:
         ({"log": "/no/such/folder/sandbox.log"}, "/no/such/folder/sandbox.log"),
     ],
 )
-def test_a_wrong_setting_is_named_by_the_start(settings: dict[str, Any], why: str) -> None:
+def test_wrong_setting_is_named_by_the_start(settings: dict[str, Any], why: str) -> None:
     sandbox = Sandbox(**settings)
     with pytest.raises(StartError, match=why):
         sandbox.start()
@@ -117,7 +117,7 @@ def test_another_program_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         Sandbox(log=tmp_path / "sandbox.log").start()
 
 
-def test_a_crash_keeps_what_is_in_the_database(tmp_path: Path) -> None:
+def test_crash_keeps_what_is_in_the_database(tmp_path: Path) -> None:
     with Sandbox(database=tmp_path / "sandbox.db") as sandbox:
         address = sandbox.base_url
         shop = Shop(sandbox)
@@ -134,7 +134,7 @@ def test_a_crash_keeps_what_is_in_the_database(tmp_path: Path) -> None:
         shop.gateway.close()
 
 
-def test_a_restart_in_memory_comes_back_empty() -> None:
+def test_restart_in_memory_comes_back_empty() -> None:
     with Sandbox(redirect_declines=True) as sandbox:
         shop = Shop(sandbox)
         shop.pay_by_card("order-1")
@@ -151,7 +151,7 @@ def test_a_restart_in_memory_comes_back_empty() -> None:
 
 
 @linux
-def test_an_end_by_itself_is_seen(kassa_sandbox: Sandbox) -> None:
+def test_end_by_itself_is_seen(kassa_sandbox: Sandbox) -> None:
     assert kassa_sandbox.pid is not None
     with ended(kassa_sandbox.pid):
         os.kill(kassa_sandbox.pid, signal.SIGTERM)
@@ -210,20 +210,20 @@ def say(): print(sandbox.pid, flush=True)
 
 
 @linux
-def test_a_killed_program_leaves_nothing_behind() -> None:
+def test_killed_program_leaves_nothing_behind() -> None:
     with program("sandbox.start(); say(); input()") as (process, pid), ended(pid):
         process.kill()
 
 
 @linux
-def test_a_program_that_forgets_to_stop_it_leaves_nothing_behind() -> None:
+def test_program_that_forgets_to_stop_it_leaves_nothing_behind() -> None:
     with program("sandbox.start(); say(); input()") as (process, pid), ended(pid):
         process.communicate("\n", timeout=PATIENCE)
     assert process.returncode == 0
 
 
 @linux
-def test_a_process_forked_from_a_killed_program_does_not_keep_it_alive() -> None:
+def test_process_forked_from_a_killed_program_does_not_keep_it_alive() -> None:
     body = """
     sandbox.start()
     forked = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
@@ -240,7 +240,7 @@ def test_a_process_forked_from_a_killed_program_does_not_keep_it_alive() -> None
 
 
 @linux
-def test_a_program_started_from_the_tests_does_not_keep_it_alive() -> None:
+def test_program_started_from_the_tests_does_not_keep_it_alive() -> None:
     body = """
     import subprocess
     sandbox.start()
@@ -287,7 +287,7 @@ def test_it_outlives_the_thread_that_started_it() -> None:
 
 @unix
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_may_ask_and_leaves_it_alone(kassa_sandbox: Sandbox) -> None:
+def test_forked_process_may_ask_and_leaves_it_alone(kassa_sandbox: Sandbox) -> None:
     child = os.fork()
     if child == 0:
         code = 1
@@ -309,7 +309,7 @@ def test_a_forked_process_may_ask_and_leaves_it_alone(kassa_sandbox: Sandbox) ->
     assert kassa_sandbox.ledger() == ()
 
 
-def test_the_program_can_be_run_by_hand() -> None:
+def test_program_can_be_run_by_hand() -> None:
     command = [sys.executable, "-m", "kassa_sandbox"]
     version = subprocess.run([*command, "--version"], check=True, capture_output=True, text=True).stdout
     assert version.startswith("kassa-sandbox ")

@@ -54,7 +54,7 @@ def test_it_can_be_dropped(caplog: pytest.LogCaptureFixture) -> None:
     assert not [record for record in caplog.records if record.name == "kassa_sandbox"]
 
 
-def test_a_handler_that_stands_still_does_not_hold_up_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handler_that_stands_still_does_not_hold_up_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     logger = logging.Logger("stuck")
     go_on = threading.Event()
     handled: list[str] = []

@@ -35,7 +35,7 @@ def test_each_has_a_name(module: object) -> None:
 
 
 @pytest.mark.parametrize("card", [card for card in cards.ALL if card.three_ds == "without 3DS"], ids=lambda it: it.pan)
-def test_a_card_ends_as_it_says(kassa_sandbox: Sandbox, shop: Shop, card: TestCard) -> None:
+def test_card_ends_as_it_says(kassa_sandbox: Sandbox, shop: Shop, card: TestCard) -> None:
     try:
         shop.pay_by_card("order-1", card.pan)
     except kassa.OutcomeUnknown:
@@ -45,7 +45,7 @@ def test_a_card_ends_as_it_says(kassa_sandbox: Sandbox, shop: Shop, card: TestCa
 
 
 @pytest.mark.parametrize("module", [cards, phones])
-def test_the_examples_run(module: object) -> None:
+def test_examples_run(module: object) -> None:
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder().find(module):
         assert runner.run(example).failed == 0
@@ -82,12 +82,12 @@ def test_pay_by_form_pays_and_returns_the_way_back(
 
 
 @pytest.mark.parametrize("payer", [cards.DECLINED, cards.WITHOUT_3DS_DECLINED, phones.MBANK_DECLINED])
-def test_a_declined_payer_stays_on_the_page(kassa_sandbox: Sandbox, shop: Shop, payer: TestCard | TestPhone) -> None:
+def test_declined_payer_stays_on_the_page(kassa_sandbox: Sandbox, shop: Shop, payer: TestCard | TestPhone) -> None:
     assert kassa_sandbox.pay_by_form(pay_form(shop), payer) == ""
     assert kassa_sandbox.ledger()[-1].times_charged == 0
 
 
-def test_a_pay_form_is_paid_once(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_pay_form_is_paid_once(kassa_sandbox: Sandbox, shop: Shop) -> None:
     page_url = pay_form(shop)
     kassa_sandbox.pay_by_form(page_url)
     with pytest.raises(SandboxError, match="paid already"):

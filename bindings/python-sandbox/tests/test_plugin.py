@@ -59,7 +59,7 @@ def test_settings_are_changed_by_another_fixture_of_that_name(pytester: pytest.P
     pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=1)
 
 
-def test_a_program_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
+def test_program_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import os
         import kassa

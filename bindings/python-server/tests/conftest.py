@@ -29,9 +29,9 @@ class Order:
             "description": "Honey",
             "return_url": "http://127.0.0.1:9/paid",
         }
-        checkout = server.ask("POST", "/v1/checkouts", wanted)
-        self.token: str = server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
-        self.payment: dict[str, Any] = server.ask(
+        checkout = server.request("POST", "/v1/checkouts", wanted)
+        self.token: str = server.request("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+        self.payment: dict[str, Any] = server.request(
             "POST",
             "/v1/checkout/payments",
             {"method": "pay_form"},

@@ -13,9 +13,9 @@ version = subprocess.run(
 )
 order = {"reference": "order-1", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
 with KassaServer() as server:
-    checkout = server.ask("POST", "/v1/checkouts", order)
-    token = server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
-    form = server.ask("POST", "/v1/checkout/payments", {"method": "pay_form"}, key=token, idempotency_key="order-1")
+    checkout = server.request("POST", "/v1/checkouts", order)
+    token = server.request("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+    form = server.request("POST", "/v1/checkout/payments", {"method": "pay_form"}, key=token, idempotency_key="order-1")
     server.pay_by_form(form["page_url"])
     assert server.wait_for("checkout.paid").reference == "order-1"
 if programs := list(Path(sysconfig.get_path("scripts")).glob("kassa-certify*")):
@@ -25,7 +25,7 @@ if programs := list(Path(sysconfig.get_path("scripts")).glob("kassa-certify*")):
     certify = subprocess.run([programs[0], *settings], check=False, capture_output=True, text=True)
     assert (certify.returncode, "start: the shop ended" in certify.stderr) == (2, True), certify.stderr
 try:
-    server.ask("GET", "/healthz")
+    server.request("GET", "/healthz")
 except NotRunning:
     sys.stdout.write(f"works:   {version.stdout.strip()} on Python {sys.version.split()[0]}\n")
 else:

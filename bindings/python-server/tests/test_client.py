@@ -43,7 +43,7 @@ def opened(client: Client, amount: Decimal | int | str = 390) -> Checkout:
     return client.open_checkout(f"client-{next(NUMBERS)}", amount, "Мёд", BACK)
 
 
-def test_a_checkout_is_opened_and_found(client: Client) -> None:
+def test_checkout_is_opened_and_found(client: Client) -> None:
     checkout = client.open_checkout(
         "client 0/ы",
         Decimal("390.50"),
@@ -82,7 +82,7 @@ def test_refusals_name_the_fields(client: Client, kassa_server: KassaServer) -> 
         stranger.events().__next__()
 
 
-def test_a_checkout_is_cancelled_once(client: Client) -> None:
+def test_checkout_is_cancelled_once(client: Client) -> None:
     checkout = opened(client)
     cancelled = client.cancel(checkout.id)
     assert (cancelled.state, cancelled.version) == ("cancelled", 1)
@@ -97,12 +97,12 @@ def test_tokens_are_made_and_revoked(client: Client, kassa_server: KassaServer) 
     token = client.new_token(checkout.id)
     assert token.lifetime > timedelta(minutes=1)
     assert token.token not in repr(token)
-    assert kassa_server.ask("GET", "/v1/checkout", key=token.token)["id"] == checkout.id
+    assert kassa_server.request("GET", "/v1/checkout", key=token.token)["id"] == checkout.id
     assert client.revoke_tokens(checkout.id) == 1
     assert client.revoke_tokens(checkout.id) == 0
 
 
-def test_a_payment_is_seen_until_it_is_paid(client: Client, kassa_server: KassaServer, order: Order) -> None:
+def test_payment_is_seen_until_it_is_paid(client: Client, kassa_server: KassaServer, order: Order) -> None:
     open_ = client.find_checkout(order.reference)
     assert open_ is not None
     [payment] = open_.payments
@@ -128,7 +128,7 @@ def test_a_payment_is_seen_until_it_is_paid(client: Client, kassa_server: KassaS
     assert client.replay_events(checkout.id) == client.replay_events() == 0
 
 
-def test_a_person_resolves_a_payment(client: Client, order: Order) -> None:
+def test_person_resolves_a_payment(client: Client, order: Order) -> None:
     resolved = client.resolve_payment(order.payment["id"], "charged", reason="It is in the statement", by="Айзада")
     assert resolved.state == "charged"
     checkout = client.find_checkout(order.reference)
@@ -156,7 +156,7 @@ def test_async_calls_wait_side_by_side(client: Client, kassa_server: KassaServer
     asyncio.run(use())
 
 
-def test_the_server_is_away_for_a_moment() -> None:
+def test_server_is_away_for_a_moment() -> None:
     with KassaServer() as server, Client(server.url, server.api_key, timeout=PATIENCE) as client:
         checkout = opened(client)
         server.kill()
@@ -196,7 +196,7 @@ class Handler(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-def test_the_servers_events_are_verified() -> None:
+def test_servers_events_are_verified() -> None:
     with Receiver() as receiver:
         threading.Thread(target=receiver.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{receiver.server_port}/events"

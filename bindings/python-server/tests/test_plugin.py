@@ -12,7 +12,7 @@ import pytest
 README = (Path(__file__).parents[1] / "README.md").read_text()
 
 
-def test_the_readmes_tests_pass(pytester: pytest.Pytester) -> None:
+def test_readmes_tests_pass(pytester: pytest.Pytester) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(blocks) > 1
     for number, block in enumerate(blocks):
@@ -33,7 +33,7 @@ def test_one_server_serves_the_whole_run(pytester: pytest.Pytester) -> None:
     assert len(set((pytester.path / "pids").read_text().split())) == 1
 
 
-def test_a_shop_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
+def test_shop_finds_it_by_its_environment(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import os
         from kassa.server import Client

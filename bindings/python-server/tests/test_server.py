@@ -20,7 +20,7 @@ from kassa_server.testing import KassaServer
 LONG = timedelta(seconds=PATIENCE)
 
 
-def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
+def test_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
     back = kassa_server.pay_by_form(order.page_url)
     assert back.startswith("http://127.0.0.1:9/paid?")
     paid = kassa_server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
@@ -34,12 +34,12 @@ def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Ord
 
 def page_of(server: KassaServer, reference: str) -> str:
     order = {"reference": reference, "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
-    page_url: str = server.ask("POST", "/v1/checkouts", order)["page_url"]
+    page_url: str = server.request("POST", "/v1/checkouts", order)["page_url"]
     return page_url
 
 
 @pytest.mark.parametrize("payer", [phones.MBANK_APPROVED, cards.APPROVED], ids=["wallet", "card"])
-def test_a_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | TestPhone) -> None:
+def test_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | TestPhone) -> None:
     reference = f"page-{payer.outcome}-{payer.otp}"
     page_url = page_of(kassa_server, reference)
     assert kassa_server.pay_on_page(page_url, payer).startswith(f"{page_url}/back?")
@@ -49,7 +49,7 @@ def test_a_payer_pays_on_the_page(kassa_server: KassaServer, payer: TestCard | T
     assert kassa_server.sandbox.ledger()[-1].times_charged == 1
 
 
-def test_a_declined_payer_stays_at_the_gateway(kassa_server: KassaServer) -> None:
+def test_declined_payer_stays_at_the_gateway(kassa_server: KassaServer) -> None:
     assert kassa_server.pay_on_page(page_of(kassa_server, "page-declined"), phones.MBANK_DECLINED) == ""
     assert kassa_server.checkout("page-declined")["state"] == "open"
 
@@ -62,18 +62,18 @@ def test_what_never_happens_is_not_waited_for(kassa_server: KassaServer, order: 
 
 def test_refusals_name_the_field(kassa_server: KassaServer, order: Order) -> None:
     with pytest.raises(Refused) as refused:
-        kassa_server.ask("POST", "/v1/checkouts", {"reference": "", "amount": "0", "return_url": "x"})
+        kassa_server.request("POST", "/v1/checkouts", {"reference": "", "amount": "0", "return_url": "x"})
     assert (refused.value.http_status, refused.value.kind) == (400, "invalid")
     assert {field for field, _ in refused.value.violations} >= {"reference", "amount", "description", "return_url"}
     assert "amount" in str(refused.value)
     with pytest.raises(Refused) as unauthorized:
-        kassa_server.ask("GET", "/v1/events", key=order.token)
+        kassa_server.request("GET", "/v1/events", key=order.token)
     assert unauthorized.value.http_status == 401
 
 
 def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     Order(kassa_server)
-    asked = kassa_server.ask
+    asked = kassa_server.request
     pages: list[str] = []
 
     def few(method: str, path: str) -> object:
@@ -81,12 +81,12 @@ def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatc
         return asked(method, path.replace("limit=1000", "limit=1"))
 
     expected = kassa_server.events()
-    monkeypatch.setattr(kassa_server, "ask", few)
+    monkeypatch.setattr(kassa_server, "request", few)
     assert kassa_server.events() == expected
     assert len(pages) == len(expected) + 1
 
 
-def test_a_crash_loses_nothing() -> None:
+def test_crash_loses_nothing() -> None:
     with KassaServer() as server:
         order, address, key = Order(server), server.url, server.api_key
         server.kill()
@@ -98,12 +98,12 @@ def test_a_crash_loses_nothing() -> None:
         server.restart()
         assert (server.url, server.api_key) == (address, key)
         # What a shop does when the payer is back.
-        server.ask("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
+        server.request("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
         server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
         assert "serving" in server.log()
 
 
-def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
+def test_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
     kassa_sandbox.switches.change(acts_as="other")
     with KassaServer(sandbox=kassa_sandbox) as server:
         server.pay_by_form(Order(server).page_url)
@@ -115,10 +115,10 @@ def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -
 def test_keys_are_many(kassa_server: KassaServer) -> None:
     another = kassa_server.new_api_key("another")
     assert another != kassa_server.api_key
-    assert kassa_server.ask("GET", "/v1/events", key=another)["events"] is not None
+    assert kassa_server.request("GET", "/v1/events", key=another)["events"] is not None
 
 
-def test_a_start_that_fails_says_why() -> None:
+def test_start_that_fails_says_why() -> None:
     server = KassaServer(settings={"token_lifetime": "a year"})
     with pytest.raises(StartError, match="token_lifetime") as failed, server:
         pass

@@ -35,7 +35,7 @@ def response_and_break_off(connection: socket.socket) -> None:
         beneath.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-def test_a_broken_connection_ends_no_program(tmp_path: Path) -> None:
+def test_broken_connection_ends_no_program(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(certificate))

@@ -58,7 +58,7 @@ def scene(stage: Stage) -> Scene:
     return stage.open()
 
 
-def test_a_payer_pays(scene: Scene) -> None:
+def test_payer_pays(scene: Scene) -> None:
     with Checkout(scene.server_url, scene.client_token) as checkout:
         for state in checkout.states():
             match state:
@@ -76,7 +76,7 @@ def test_a_payer_pays(scene: Scene) -> None:
         assert details.expires_at.utcoffset() is not None
 
 
-def test_the_readmes_payment_screen_pays(scene: Scene) -> None:
+def test_readmes_payment_screen_pays(scene: Scene) -> None:
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     [program] = (
         block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "checkout.EnterOtp" in block
@@ -126,7 +126,7 @@ with Checkout({scene.server_url!r}, {scene.client_token!r}) as checkout:
 
 
 @pytest.mark.parametrize("ends", ["closed", "let go of"])
-def test_the_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: str) -> None:
+def test_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: str) -> None:
     called, go_on = threading.Event(), threading.Event()
 
     def renew_token() -> str:
@@ -150,7 +150,7 @@ def test_the_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: st
 
 
 @pytest.mark.parametrize("ends", ["closed", "let go of"])
-def test_the_task_of_the_renewal_is_cancelled_with_the_checkout(scene: Scene, ends: str) -> None:
+def test_task_of_the_renewal_is_cancelled_with_the_checkout(scene: Scene, ends: str) -> None:
     async def app() -> None:
         called, cancelled = asyncio.Event(), asyncio.Event()
 
@@ -188,7 +188,7 @@ def _until_ready(checkout: Checkout) -> Iterator[object]:
             return
 
 
-def test_a_cancelled_wait_loses_no_state(scene: Scene) -> None:
+def test_cancelled_wait_loses_no_state(scene: Scene) -> None:
     async def app() -> None:
         async with AsyncCheckout(scene.server_url, scene.client_token) as checkout:
             states = checkout.states()
@@ -218,7 +218,7 @@ async def _until_shown(states: AsyncCheckoutStates) -> AsyncIterator[object]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_checkout_is_the_process_s_that_opened_it(scene: Scene) -> None:
+def test_checkout_is_the_process_s_that_opened_it(scene: Scene) -> None:
     held = [Checkout(scene.server_url, scene.client_token, renew_token=scene.new_token)]
     states = held[0].states()
 
@@ -276,7 +276,7 @@ def test_message_says_why_in_the_payers_language() -> None:
     assert CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51").reason_in(kassa.Language.ENGLISH) is None
 
 
-def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
+def test_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
     labels = CheckoutLabels.of(kassa.Language.ENGLISH)
     assert [labels.name_of(method) for method in PaymentMethod] == [
         "Card or wallet",
@@ -304,7 +304,7 @@ def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
         CheckoutTexts.of("paid", kassa.Language.ENGLISH, may_have_paid=False)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def test_the_cost_of_a_wallet_is_shown_before_its_code() -> None:
+def test_cost_of_a_wallet_is_shown_before_its_code() -> None:
     def cost(commission: str | None = None, total: str = "255.51") -> str | None:
         amount = None if commission is None else Decimal(commission)
         in_all = None if commission is None else Decimal(total)
@@ -320,7 +320,7 @@ def test_the_cost_of_a_wallet_is_shown_before_its_code() -> None:
     assert CheckoutTexts.of(bank, kassa.Language.ENGLISH, may_have_paid=False).cost is None
 
 
-def test_the_expiry_of_a_code_is_a_moment_in_utc(stage: Stage) -> None:
+def test_expiry_of_a_code_is_a_moment_in_utc(stage: Stage) -> None:
     scene = stage.open({"megapay": True})
     with Checkout(scene.server_url, scene.client_token) as checkout:
         for state in checkout.states():

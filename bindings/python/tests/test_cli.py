@@ -62,7 +62,7 @@ def still_open(gateway: kassa.Gateway) -> kassa.PaymentRef:
     return gateway.create_mbank_payment(mbank_payment()).payment
 
 
-def test_the_status_of_one_payment(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
+def test_status_of_one_payment(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
     by_order = run("status", charged.order_number or "", "--provider", "cards", **environment)
     assert by_order.returncode == 0, by_order.stderr
     assert by_order.stdout.startswith("charged  100.10 KGS")
@@ -74,7 +74,7 @@ def test_the_status_of_one_payment(environment: dict[str, str], charged: kassa.P
     assert unknown.stderr.startswith("kassa: The gateway refused")
 
 
-def test_a_payment_is_checked(
+def test_payment_is_checked(
     environment: dict[str, str], charged: kassa.PaymentRef, still_open: kassa.PaymentRef
 ) -> None:
     by_reference = run("check", str(charged), **environment)
@@ -93,7 +93,7 @@ def test_a_payment_is_checked(
     assert waiting.stdout.startswith("still pending")
 
 
-def test_a_list_is_checked(
+def test_list_is_checked(
     environment: dict[str, str], charged: kassa.PaymentRef, still_open: kassa.PaymentRef, tmp_path: Path
 ) -> None:
     unknown = kassa.PaymentRef.card("nobody-knows-it", 5, "KGS")
@@ -119,7 +119,7 @@ def test_a_list_is_checked(
 
 
 @pytest.mark.parametrize("given", ["shown", "interface"])
-def test_a_test_environment_is_probed(environment: dict[str, str], given: str, tmp_path: Path) -> None:
+def test_test_environment_is_probed(environment: dict[str, str], given: str, tmp_path: Path) -> None:
     environment |= {} if given == "shown" else {"KASSA_DIALECT": given}
     values = ["--phone", "996555000101", "--otp", "101101", "--card", "4000000000002016", "--wait", "0"]
     host = environment["KASSA_URL"].removeprefix("http://")
@@ -135,7 +135,7 @@ def test_a_test_environment_is_probed(environment: dict[str, str], given: str, t
         assert secret not in first.stdout + second.stdout + report.read_text(encoding="utf-8")
 
 
-def test_a_probe_needs_a_test_environment_and_permission(raw: RawGateway, tmp_path: Path) -> None:
+def test_probe_needs_a_test_environment_and_permission(raw: RawGateway, tmp_path: Path) -> None:
     environment = {"KASSA_URL": raw.url, "KASSA_LOGIN": "shop", "KASSA_PASSWORD": PASSWORD}
     host, there, new = raw.url.removeprefix("http://"), tmp_path / "there.md", tmp_path / "new.md"
     there.write_text("what another run found", encoding="utf-8")
@@ -176,7 +176,7 @@ def read_to_the_end(terminal: int) -> str:
     return drawn.decode()
 
 
-def test_a_bar_is_drawn_on_a_terminal(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
+def test_bar_is_drawn_on_a_terminal(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
     terminal, its_end = pty.openpty()
     child = subprocess.run(
         [sys.executable, "-m", "kassa", "check", "--payments", "-"],
@@ -194,7 +194,7 @@ def test_a_bar_is_drawn_on_a_terminal(environment: dict[str, str], charged: kass
     assert len(child.stdout.splitlines()) == 2
 
 
-def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.PaymentRef, raw: RawGateway) -> None:
+def test_payment_is_followed(environment: dict[str, str], charged: kassa.PaymentRef, raw: RawGateway) -> None:
     assert run("watch", str(charged), **environment).returncode == 0
     # A word of the gateway's own is never taken for a verdict.
     raw.answers(envelope(200, "200", "WAIT", {"status": "charged"}))
@@ -206,7 +206,7 @@ def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.Payme
     assert "still pending at the deadline" in expired.stderr
 
 
-def test_a_code_is_drawn(tmp_path: Path) -> None:
+def test_code_is_drawn(tmp_path: Path) -> None:
     shown = run("qr", "https://pay.example.kg/q/17")
     assert shown.returncode == 0
     assert shown.stdout.strip("\n") == kassa.QrCode("https://pay.example.kg/q/17").text()
@@ -228,7 +228,7 @@ def test_cli_escapes_control_characters_in_foreign_text() -> None:
     assert (wrong.returncode, "\x1b" in wrong.stderr) == (2, False)
 
 
-def test_a_callback_is_read_and_verified(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
+def test_callback_is_read_and_verified(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
     body = callback(charged.order_number or "")
     read = run("callback", stdin=body)
     assert read.returncode == 0
@@ -295,7 +295,7 @@ def test_wrong_use_is_named(arguments: tuple[str, ...], environment: dict[str, s
         (("check", "1", "--amount", "1e999999"), "--amount: must be more"),
     ],
 )
-def test_a_wrong_argument_is_named(arguments: tuple[str | bytes, ...], about: str) -> None:
+def test_wrong_argument_is_named(arguments: tuple[str | bytes, ...], about: str) -> None:
     wrong = run(*arguments)
     assert wrong.returncode == 2
     assert wrong.stderr.splitlines()[-1].startswith(
@@ -304,7 +304,7 @@ def test_a_wrong_argument_is_named(arguments: tuple[str | bytes, ...], about: st
     assert "Traceback" not in wrong.stderr
 
 
-def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
+def test_wrong_environment_is_named(environment: dict[str, str]) -> None:
     for changes, complaint in (
         ({"KASSA_LOGIN": ""}, "KASSA_LOGIN must be set"),
         ({"KASSA_URL": "", "KASSA_LOGIN": ""}, "KASSA_URL must be set; KASSA_LOGIN must be set"),
@@ -323,7 +323,7 @@ def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
     assert ascii_only.stderr.startswith("kassa: standard output is ascii")
 
 
-def test_an_order_number_may_begin_like_a_reference(environment: dict[str, str], raw: RawGateway) -> None:
+def test_order_number_may_begin_like_a_reference(environment: dict[str, str], raw: RawGateway) -> None:
     raw.answers(CHARGED)
     at_raw = environment | {"KASSA_URL": raw.url, "KASSA_DIALECT": ""}
     asked_for = ("--provider", "Cards", "--amount", "100.50")
@@ -347,17 +347,17 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("defect", ["kassa.InternalError('it broke')", "KeyError('it broke')"])
-def test_a_defect_never_looks_like_an_answer_of_the_gateway(defect: str, environment: dict[str, str]) -> None:
+def test_defect_never_looks_like_an_answer_of_the_gateway(defect: str, environment: dict[str, str]) -> None:
     script = DEFECTIVE.format(defect=defect)
-    ask = ("status", "1", "--provider", "Cards")
-    broken = start("-c", script, *ask, **environment)
+    query = ("status", "1", "--provider", "Cards")
+    broken = start("-c", script, *query, **environment)
     assert broken.returncode == 4
     assert broken.stdout == ""
     last = broken.stderr.splitlines()[-1]
     assert last.startswith("kassa: A defect in Kassa: ")
     assert "it broke" in last
     assert last.endswith("It says nothing about the money: watch the payment, never send it again.")
-    for_machines = json.loads(start("-c", script, *ask, "--json", **environment).stdout)
+    for_machines = json.loads(start("-c", script, *query, "--json", **environment).stdout)
     assert for_machines["error"] == "InternalError"
 
 
@@ -390,7 +390,7 @@ def test_output_that_cannot_be_written_is_no_answer() -> None:
     assert child.stderr.decode().splitlines() == ["kassa: the output cannot be written: No space left on device"]
 
 
-def test_the_password_is_in_no_output(environment: dict[str, str]) -> None:
+def test_password_is_in_no_output(environment: dict[str, str]) -> None:
     for changes in ({"KASSA_PASSWORD": "wrong-password"}, {"KASSA_URL": "http://pay.example.kg"}):
         outcome = run("status", "1", "--provider", "Cards", **(environment | changes))
         assert outcome.returncode in (2, 3)
@@ -398,7 +398,7 @@ def test_the_password_is_in_no_output(environment: dict[str, str]) -> None:
     assert "--password" not in run("--help").stdout
 
 
-def test_the_command_is_there_and_calls_itself_by_its_name() -> None:
+def test_command_is_there_and_calls_itself_by_its_name() -> None:
     command = shutil.which("kassa", path=sysconfig.get_path("scripts"))
     assert command is not None
     by_name = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout

@@ -119,7 +119,7 @@ def test_what_is_undecided_is_not_finished_by_mistake(shop: Shop, order: str) ->
     assert order not in shop.states()
 
 
-def test_an_unreadable_file_is_finished_like_an_undecided_payment(shop: Shop) -> None:
+def test_unreadable_file_is_finished_like_an_undecided_payment(shop: Shop) -> None:
     [day] = (shop.folder / "open").iterdir()
     (day / "honey").write_text("torn")
     assert "unreadable  honey: " in shop.run("journal", "list").stdout
@@ -148,7 +148,7 @@ def typed(shop: Shop, answer: str) -> str:
     return output
 
 
-def test_a_person_is_asked_before_a_payment_is_finished(shop: Shop) -> None:
+def test_person_is_asked_before_a_payment_is_finished(shop: Shop) -> None:
     output = typed(shop, "\n")
     assert "Finish it? [y/N]" in output
     assert "nothing was changed" in output
@@ -157,7 +157,7 @@ def test_a_person_is_asked_before_a_payment_is_finished(shop: Shop) -> None:
     assert "cake" not in shop.states()
 
 
-def test_a_recovery_asks_and_finishes_nothing(shop: Shop) -> None:
+def test_recovery_asks_and_finishes_nothing(shop: Shop) -> None:
     shop.sandbox.decline("tea")
     shop.sandbox.approve("milk")
     recovered = shop.run("recover", "--json", "--jobs", "2")
@@ -169,7 +169,7 @@ def test_a_recovery_asks_and_finishes_nothing(shop: Shop) -> None:
     assert people.stdout.splitlines()[-1] == "2 unfinished, 0 of them undecided"
 
 
-def test_a_journal_that_is_in_use_is_named(shop: Shop) -> None:
+def test_journal_that_is_in_use_is_named(shop: Shop) -> None:
     credentials = kassa.Credentials(shop.sandbox.login, shop.sandbox.password)
     with (
         kassa.Gateway(shop.sandbox.base_url, credentials, journal=shop.folder) as gateway,
@@ -182,7 +182,7 @@ def test_a_journal_that_is_in_use_is_named(shop: Shop) -> None:
         assert shop.run("journal", "list").returncode == 1, "looking is always possible"
 
 
-def test_a_folder_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
+def test_folder_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         for command in (("journal", "list"), ("journal", "prune", "--yes"), ("recover",)):
             refused = run(*command, "--journal", str(folder))
@@ -207,7 +207,7 @@ def test_old_payments_are_shown_before_they_are_pruned(shop: Shop) -> None:
     assert "It is finished." in shop.run("journal", "show", "cake").stdout
 
 
-def test_a_ping_says_whether_the_gateway_takes_the_credentials(shop: Shop) -> None:
+def test_ping_says_whether_the_gateway_takes_the_credentials(shop: Shop) -> None:
     answered = shop.run("ping", "--json")
     assert (answered.returncode, json.loads(answered.stdout)["answered"]) == (0, True)
     assert shop.sandbox.base_url in shop.run("ping").stdout
@@ -216,7 +216,7 @@ def test_a_ping_says_whether_the_gateway_takes_the_credentials(shop: Shop) -> No
     assert "credentials" in wrong.stderr
 
 
-def test_a_log_goes_to_standard_error(shop: Shop) -> None:
+def test_log_goes_to_standard_error(shop: Shop) -> None:
     logged = shop.run("ping", "-vv", "--json")
     assert "DEBUG kassa: responded" in logged.stderr
     assert json.loads(logged.stdout)["answered"]
@@ -234,7 +234,7 @@ def test_several_are_asked_at_once_and_told_in_order(shop: Shop, tmp_path: Path)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_the_shell_completes_commands_and_options() -> None:
+def test_shell_completes_commands_and_options() -> None:
     script = run("completion", "bash").stdout
 
     def completed(*words: str) -> list[str]:
@@ -257,7 +257,7 @@ def test_the_shell_completes_commands_and_options() -> None:
     )
 
 
-def test_a_missing_library_is_no_traceback(tmp_path: Path) -> None:
+def test_missing_library_is_no_traceback(tmp_path: Path) -> None:
     package = Path(kassa.__file__).parent
     shutil.copytree(package, tmp_path / "kassa", ignore=shutil.ignore_patterns("__pycache__", "*kassa_native*"))
     ran = subprocess.run(

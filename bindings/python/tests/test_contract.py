@@ -95,20 +95,20 @@ class OverTheLimit:
         return self._gateway.close(timeout)
 
 
-def test_a_stub_of_ones_own_stands_where_a_gateway_would() -> None:
+def test_stub_of_ones_own_stands_where_a_gateway_would() -> None:
     fake = FakeGateway()
     assert pay(OverTheLimit(fake.gateway), mbank_payment(), fake.otp) == "declined: 250 is over the limit"
     assert pay(fake.gateway, mbank_payment(), "000000") == "declined: WRONG_OTP"
     assert pay(fake.gateway, mbank_payment(), fake.otp) == "charged"
 
 
-def test_the_same_code_for_asyncio() -> None:
+def test_same_code_for_asyncio() -> None:
     fake = FakeGateway()
     assert asyncio.run(pay_in_loop(fake.async_gateway, mbank_payment(), fake.otp)) == "charged"
     assert asyncio.run(pay_in_loop(fake.async_gateway, mbank_payment(), "000000")) == "declined: WRONG_OTP"
 
 
-def test_a_stub_that_forgot_a_method_is_refused() -> None:
+def test_stub_that_forgot_a_method_is_refused() -> None:
     class Half(kassa.PaymentGateway):
         def close(self, timeout: timedelta | float | None = None) -> bool:
             return timeout is None
@@ -119,7 +119,7 @@ def test_a_stub_that_forgot_a_method_is_refused() -> None:
 
 
 @pytest.mark.parametrize("contract", [kassa.PaymentGateway, kassa.AsyncPaymentGateway])
-def test_a_stub_without_megapay_refuses_it(contract: type) -> None:
+def test_stub_without_megapay_refuses_it(contract: type) -> None:
     others: frozenset[str] = vars(contract)["__abstractmethods__"]
     stub: Any = type("Stub", (contract,), dict.fromkeys(others))()
 
@@ -135,7 +135,7 @@ def test_a_stub_without_megapay_refuses_it(contract: type) -> None:
 @pytest.mark.parametrize(
     ("contract", "kind"), [(kassa.PaymentGateway, kassa.Gateway), (kassa.AsyncPaymentGateway, kassa.AsyncGateway)]
 )
-def test_the_contract_says_what_the_gateways_do(contract: type, kind: type) -> None:
+def test_contract_says_what_the_gateways_do(contract: type, kind: type) -> None:
     def methods(of: type) -> dict[str, inspect.Signature]:
         return {
             name: inspect.signature(method, eval_str=True)

@@ -77,7 +77,7 @@ def outcome(of: Any) -> Any:
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_a_class_is_described_as_the_standard_librarys(pair: Pair) -> None:
+def test_class_is_described_as_the_standard_librarys(pair: Pair) -> None:
     own, standard = pair.both()
     for of in (own, standard):
         assert dataclasses.is_dataclass(of)
@@ -93,7 +93,7 @@ def test_a_class_is_described_as_the_standard_librarys(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(("pair", "given"), VALUES)
-def test_a_value_behaves_as_the_standard_librarys(pair: Pair, given: dict[str, Any]) -> None:
+def test_value_behaves_as_the_standard_librarys(pair: Pair, given: dict[str, Any]) -> None:
     own, standard = (of(**given) for of in pair.both())
     assert (repr(own), hash(own)) == (repr(standard), hash(standard))
     assert dataclasses.asdict(own) == dataclasses.asdict(standard)
@@ -115,7 +115,7 @@ def test_a_value_behaves_as_the_standard_librarys(pair: Pair, given: dict[str, A
 
 
 @pytest.mark.parametrize(("pair", "given"), VALUES)
-def test_a_wrong_call_ends_as_the_standard_librarys(pair: Pair, given: dict[str, Any]) -> None:
+def test_wrong_call_ends_as_the_standard_librarys(pair: Pair, given: dict[str, Any]) -> None:
     calls: list[Callable[[Any], Any]] = [
         lambda of: of(**given, unknown=1),
         lambda of: of(*range(9)),
@@ -129,7 +129,7 @@ def test_a_wrong_call_ends_as_the_standard_librarys(pair: Pair, given: dict[str,
             assert own == standard
 
 
-def test_a_subclass_has_what_its_base_has() -> None:
+def test_subclass_has_what_its_base_has() -> None:
     class Own(kassa.PaymentRef):
         """A merchant's, with an attribute."""
 

@@ -97,7 +97,7 @@ def test_what_is_charged_is_delivered_and_marked_once(shop: Shop, delivers: Deli
 
 
 @both
-def test_a_failed_delivery_is_left_to_the_next_run(
+def test_failed_delivery_is_left_to_the_next_run(
     shop: Shop, delivers: Delivers, caplog: pytest.LogCaptureFixture
 ) -> None:
     for note in ("cart 1", "cart 2"):
@@ -134,7 +134,7 @@ def test_what_is_finished_meanwhile_is_not_delivered(shop: Shop, delivers: Deliv
 
 
 @both
-def test_a_delivered_payment_is_marked_later_where_the_disk_is_full(
+def test_delivered_payment_is_marked_later_where_the_disk_is_full(
     shop: Shop, delivers: Delivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.sell("cart 1")
@@ -144,7 +144,7 @@ def test_a_delivered_payment_is_marked_later_where_the_disk_is_full(
 
 
 @both
-def test_an_interrupt_ends_it_and_delivers_again(shop: Shop, delivers: Delivers) -> None:
+def test_interrupt_ends_it_and_delivers_again(shop: Shop, delivers: Delivers) -> None:
     shop.sell("cart 1")
 
     def interrupted(_: kassa.JournalEntry) -> None:
@@ -201,7 +201,7 @@ def test_cancellations_do_not_keep_it_from_being_marked(
 
 
 @pytest.mark.parametrize("runs", [once, for_ever])
-def test_a_cancellation_while_the_mark_fails_is_not_lost(
+def test_cancellation_while_the_mark_fails_is_not_lost(
     shop: Shop, runs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.sell("cart 1")
@@ -225,7 +225,7 @@ def test_a_cancellation_while_the_mark_fails_is_not_lost(
     asyncio.run(flow())
 
 
-def test_a_cancelled_worker_marks_what_it_could_not_mark_before(
+def test_cancelled_worker_marks_what_it_could_not_mark_before(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shop.sell("cart 1")

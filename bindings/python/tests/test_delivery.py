@@ -145,7 +145,7 @@ def test_charged_payments_are_delivered_and_marked(sandbox: Sandbox, tmp_path: P
 
 
 @both
-def test_a_failed_delivery_is_repeated(
+def test_failed_delivery_is_repeated(
     sandbox: Sandbox, tmp_path: Path, runs: Runs, caplog: pytest.LogCaptureFixture
 ) -> None:
     shop = Shop(sandbox, tmp_path)
@@ -184,7 +184,7 @@ class GreenletTimeout(BaseException):
         ),
     ],
 )
-def test_a_time_limit_of_the_handler_does_not_end_the_worker(
+def test_time_limit_of_the_handler_does_not_end_the_worker(
     sandbox: Sandbox, tmp_path: Path, runs: Runs, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_delivery_rules, "FIRST_PAUSE", OFTEN)
@@ -203,7 +203,7 @@ def test_a_time_limit_of_the_handler_does_not_end_the_worker(
 
 
 @both
-def test_a_delivery_that_still_fails_is_left(sandbox: Sandbox, tmp_path: Path, runs: Runs) -> None:
+def test_delivery_that_still_fails_is_left(sandbox: Sandbox, tmp_path: Path, runs: Runs) -> None:
     shop = Shop(sandbox, tmp_path)
 
     def fail(entry: kassa.JournalEntry) -> None:
@@ -234,7 +234,7 @@ def test_what_is_not_paid_is_never_delivered(sandbox: Sandbox, tmp_path: Path, r
 
 
 @both
-def test_a_journal_in_use_is_waited_for(
+def test_journal_in_use_is_waited_for(
     sandbox: Sandbox, tmp_path: Path, runs: Runs, caplog: pytest.LogCaptureFixture
 ) -> None:
     shop = Shop(sandbox, tmp_path)
@@ -256,7 +256,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_recovery_that_fails_begins_again(raw: RawGateway, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_recovery_that_fails_begins_again(raw: RawGateway, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     gateway = raw.gateway(journal=tmp_path)
     charged = response(200, '{"code":"200","data":{"status":"CHARGE","amount":250,"currency":"KGS"}}')
     raw.answers(response(200, "{}"))
@@ -359,7 +359,7 @@ def program(shop: Shop, folder: Path, source: str) -> Generator[subprocess.Popen
 DOCUMENTED = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/journal.md").read_text(), re.DOTALL)
 
 
-def test_a_killed_worker_is_followed_by_the_documents_one(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_killed_worker_is_followed_by_the_documents_one(sandbox: Sandbox, tmp_path: Path) -> None:
     shop = Shop(sandbox, tmp_path / "payments")
     shop.sell_paid("cake")
     with program(shop, tmp_path, DIES_WHILE_IT_DELIVERS) as dying:
@@ -374,7 +374,7 @@ def test_a_killed_worker_is_followed_by_the_documents_one(sandbox: Sandbox, tmp_
         assert (out, living.returncode) == ("1 delivered; left open: nothing\n", 0)
 
 
-def test_the_documents_script_delivers_once(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_documents_script_delivers_once(sandbox: Sandbox, tmp_path: Path) -> None:
     shop = Shop(sandbox, tmp_path / "payments")
     shop.sell_paid("cake")
     for printed in ("paid: ship cake\n1 delivered; left open: nothing\n", "0 delivered; left open: nothing\n"):
@@ -382,7 +382,7 @@ def test_the_documents_script_delivers_once(sandbox: Sandbox, tmp_path: Path) ->
             assert script.communicate(timeout=PATIENCE)[0] == printed
 
 
-def test_a_cancelled_worker_lets_others_deliver(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_cancelled_worker_lets_others_deliver(sandbox: Sandbox, tmp_path: Path) -> None:
     shop = Shop(sandbox, tmp_path)
     shop.sell_paid("cake")
 
@@ -521,7 +521,7 @@ def test_wrong_use_of_a_worker_is_refused_at_once(tmp_path: Path) -> None:
         gateway.deliver_forever(print, interval=0)
 
 
-def test_an_awaitable_that_nobody_awaits_marks_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_awaitable_that_nobody_awaits_marks_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
     shop = Shop(sandbox, tmp_path)
     shop.sell_paid("cake")
     stop = threading.Event()

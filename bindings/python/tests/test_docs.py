@@ -76,7 +76,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_the_examples_run(name: str) -> None:
+def test_examples_run(name: str) -> None:
     public = PUBLIC[name]
     if isinstance(public, int | types.UnionType):
         return
@@ -86,7 +86,7 @@ def test_the_examples_run(name: str) -> None:
         assert runner.run(example).failed == 0
 
 
-def test_the_readmes_commands_are_known() -> None:
+def test_readmes_commands_are_known() -> None:
     [block] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     commands = [line for line in block.splitlines() if line.startswith("kassa ")]
     assert len(commands) > 6
@@ -96,12 +96,12 @@ def test_the_readmes_commands_are_known() -> None:
 
 
 @pytest.mark.parametrize("page", ["dialect.md", "elqr.md"])
-def test_the_program_on_a_page_runs(page: str) -> None:
+def test_program_on_a_page_runs(page: str) -> None:
     [program] = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     exec(program, {})  # noqa: S102
 
 
-def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:
+def test_readmes_tests_run(pytester: pytest.Pytester) -> None:
     [tests] = (block for block in PROGRAMS if "def test_" in block)
     pytester.makepyfile(tests)
     pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
@@ -194,7 +194,7 @@ def test_readme_first_program_asks_for_a_mistyped_code_again(tmp_path: Path) -> 
         assert left == "1 delivered; left open: 0 charged and not delivered, 1 undecided, 0 for a person"
 
 
-def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:
+def test_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:
     [program] = (block for block in PROGRAMS if "def recover" in block)
     soon = "recover(kassa.RecoveryPolicy(interval=0.01))"
     for shown, used in (
@@ -224,7 +224,7 @@ def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_pat
     assert len(raw.requests) == 4, "what was delivered is queried no more"
 
 
-def test_the_readmes_sales_under_trio(raw: RawGateway) -> None:
+def test_readmes_sales_under_trio(raw: RawGateway) -> None:
     [program] = (block for block in PROGRAMS if "import trio" in block)
     shop: dict[str, Any] = {}
     exec(program, shop)  # noqa: S102

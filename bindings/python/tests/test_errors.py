@@ -121,7 +121,7 @@ def test_nobody_listening_is_unavailable() -> None:
                 call(gateway)
 
 
-def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
+def test_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
     raw.answers(hang_up, CHARGED)
     payment = mbank_payment(order_number="o-1")
     with raw.gateway() as gateway:
@@ -134,7 +134,7 @@ def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
             pytest.fail("no verdict came")
 
 
-def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
+def test_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
     raw.answers(OPEN)
     # Long enough for a first answer on any machine.
     policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=PATIENCE / 30))
@@ -149,7 +149,7 @@ def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
             watch.outcome()
 
 
-def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
+def test_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
     raw.answers(response(500, ""), envelope(400, "404", "not found"), CHARGED)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(timedelta(milliseconds=10))
@@ -161,7 +161,7 @@ def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
     assert isinstance(third, kassa.Charged)
 
 
-def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
+def test_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
     raw.answers(response(401, ""))
 
     async def watch() -> None:
@@ -176,7 +176,7 @@ def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
 
 
 @pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
-def test_an_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
+def test_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
     error.add_note("seen at the till") if hasattr(error, "add_note") else None
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):  # noqa: S301
         assert type(again) is type(error)
@@ -186,7 +186,7 @@ def test_an_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
 
 
 @pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
-def test_an_error_says_what_happened(error: kassa.PaymentError) -> None:
+def test_error_says_what_happened(error: kassa.PaymentError) -> None:
     assert str(error) == error.describe()
     assert error.kind == type(error).__name__
     assert str(error).endswith(".")
@@ -205,7 +205,7 @@ def through_celery(error: Exception) -> Exception:
 
 
 @pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
-def test_an_error_is_made_again_by_its_text(error: kassa.PaymentError) -> None:
+def test_error_is_made_again_by_its_text(error: kassa.PaymentError) -> None:
     once = through_celery(error)
     for again in (once, through_celery(once), pickle.loads(pickle.dumps(once)), copy.deepcopy(once)):  # noqa: S301
         assert isinstance(again, kassa.PaymentError)
@@ -220,7 +220,7 @@ def test_an_error_is_made_again_by_its_text(error: kassa.PaymentError) -> None:
     assert str(through_celery(kassa.InternalError("a panic"))) == str(kassa.InternalError("a panic"))
 
 
-def test_a_text_of_another_program_is_an_error_all_the_same() -> None:
+def test_text_of_another_program_is_an_error_all_the_same() -> None:
     kind: Any
     for kind in {type(error) for error in EVERY_ERROR}:
         for text in ("", "51", "The outcome of order-1 is unknown", "half a letter \ud800"):
@@ -264,7 +264,7 @@ WRONG: list[tuple[type, tuple[Any, ...], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "given", "field"), WRONG)
-def test_a_field_of_a_wrong_type_is_named(kind: Any, given: tuple[Any, ...], field: str) -> None:
+def test_field_of_a_wrong_type_is_named(kind: Any, given: tuple[Any, ...], field: str) -> None:
     with pytest.raises(TypeError, match=rf"^(each of )?{field} must be "):
         kind(*given)
 
@@ -298,7 +298,7 @@ def test_errors_of_a_users_own_say_what_they_are() -> None:
         assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)
 
 
-def test_a_defect_says_that_it_says_nothing_about_the_money() -> None:
+def test_defect_says_that_it_says_nothing_about_the_money() -> None:
     error = kassa.InternalError("a panic")
     assert "A defect in Kassa: a panic." in str(error)
     assert "watch the payment, never send it again" in str(error)
@@ -310,7 +310,7 @@ def test_a_defect_says_that_it_says_nothing_about_the_money() -> None:
 
 @pytest.mark.parametrize("value", [b"", b"\0", b"\0\0\0\1" + b"\xff" * 40, b"\0\0\0\x63"])
 @pytest.mark.parametrize("code", [0, 1])
-def test_a_value_that_cannot_be_read_is_a_defect(code: int, value: bytes) -> None:
+def test_value_that_cannot_be_read_is_a_defect(code: int, value: bytes) -> None:
     with pytest.raises(kassa.InternalError, match="cannot be read as"):
         PROVIDER_STATUS.answer((code, value))
 
@@ -323,14 +323,14 @@ def test_errors_match_by_their_fields() -> None:
             pytest.fail("it is that one")
 
 
-def test_the_base_is_not_an_error_by_itself() -> None:
+def test_base_is_not_an_error_by_itself() -> None:
     anything: Any = kassa.PaymentError
     with pytest.raises(TypeError):
         anything()
 
 
 @pytest.mark.parametrize("url", ["", "pay.example.kg", "http://pay.example.kg", "https://me:secret@pay.example.kg"])
-def test_a_base_url_that_cannot_work_is_named(url: str) -> None:
+def test_base_url_that_cannot_work_is_named(url: str) -> None:
     with pytest.raises(kassa.Misconfigured, match="base_url") as caught:
         kassa.Gateway(url, kassa.Credentials("a", "b"))
     assert "secret" not in str(caught.value)

@@ -30,7 +30,7 @@ def pay_form() -> kassa.PayForm:
     )
 
 
-def test_a_card_payment_is_charged_when_its_payer_confirms(fake: FakeGateway) -> None:
+def test_card_payment_is_charged_when_its_payer_confirms(fake: FakeGateway) -> None:
     gateway = fake.gateway
     created = gateway.create_card_payment(card_payment(order_number="order-1"))
     stored = kassa.PaymentEntry.parse(str(created.entry()))
@@ -46,7 +46,7 @@ def test_a_card_payment_is_charged_when_its_payer_confirms(fake: FakeGateway) ->
             fake.reject(recovered)
 
 
-def test_a_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: FakeGateway) -> None:
+def test_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: FakeGateway) -> None:
     gateway = fake.gateway
     entry = gateway.create_mbank_payment(mbank_payment()).entry()
     assert entry == kassa.PaymentEntry(entry.payment)
@@ -76,7 +76,7 @@ def test_only_the_right_pin_charges_and_once(fake: FakeGateway) -> None:
     assert [(each.kind, each.amount) for each in fake.payments] == [(kassa.PaymentKind.MEGAPAY, Decimal("250.50"))]
 
 
-def test_a_megapay_payment_under_asyncio(fake: FakeGateway) -> None:
+def test_megapay_payment_under_asyncio(fake: FakeGateway) -> None:
     async def flow() -> None:
         gateway, payment = fake.async_gateway, megapay_payment()
         checked = await gateway.check_megapay(payment)
@@ -86,7 +86,7 @@ def test_a_megapay_payment_under_asyncio(fake: FakeGateway) -> None:
     asyncio.run(flow())
 
 
-def test_a_pay_form_is_verified_by_its_callback_and_its_return(fake: FakeGateway) -> None:
+def test_pay_form_is_verified_by_its_callback_and_its_return(fake: FakeGateway) -> None:
     gateway = fake.gateway
     created = gateway.create_pay_form(pay_form())
     assert created.entry() == kassa.PaymentEntry(created.payment, page_url=created.pay_form_url)
@@ -156,7 +156,7 @@ def test_asyncio_meets_the_same_faults(fake: FakeGateway) -> None:
     assert fake.gateway.check(kassa.PaymentRef.card("order-1", Decimal("100.10"), "KGS")).is_charged
 
 
-def test_a_running_clock_keeps_no_watch_waiting(fake: FakeGateway) -> None:
+def test_running_clock_keeps_no_watch_waiting(fake: FakeGateway) -> None:
     gateway = fake.gateway
     fake.plan(FakePlan.charge(after=45))
     payment = gateway.create_card_payment(card_payment()).payment
@@ -169,7 +169,7 @@ def test_a_running_clock_keeps_no_watch_waiting(fake: FakeGateway) -> None:
         asyncio.run(fake.async_gateway.watch(payment).outcome())
 
 
-def test_a_stopped_clock_moves_by_the_test_alone(fake: FakeGateway) -> None:
+def test_stopped_clock_moves_by_the_test_alone(fake: FakeGateway) -> None:
     async def flow() -> None:
         fake.stop_clock()
         fake.plan(FakePlan.reject(after=timedelta(seconds=15)))
@@ -190,7 +190,7 @@ def test_a_stopped_clock_moves_by_the_test_alone(fake: FakeGateway) -> None:
     asyncio.run(flow())
 
 
-def test_a_thread_waits_for_a_stopped_clock(fake: FakeGateway) -> None:
+def test_thread_waits_for_a_stopped_clock(fake: FakeGateway) -> None:
     payment = fake.gateway.create_card_payment(card_payment()).payment
     fake.stop_clock()
     reports: list[kassa.WatchReport] = []
@@ -266,7 +266,7 @@ def test_what_is_wrong_is_named(fake: FakeGateway) -> None:
             call()
 
 
-def test_a_test_takes_it_as_a_fixture(pytester: pytest.Pytester) -> None:
+def test_test_takes_it_as_a_fixture(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import pytest
 
@@ -283,7 +283,7 @@ def test_a_test_takes_it_as_a_fixture(pytester: pytest.Pytester) -> None:
     pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
 
 
-def test_the_plugin_loads_no_native_library() -> None:
+def test_plugin_loads_no_native_library() -> None:
     """pytest loads the plugin wherever it is installed."""
     script = "import sys, kassa.pytest_plugin; sys.exit(any(name.startswith('kassa._native') for name in sys.modules))"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -46,7 +46,7 @@ def callback_of(order_number: str, amount: str, provider: str = "Cards", status:
     return kassa.Callback.parse(text[:-1] + f', "amount": {amount}}}')
 
 
-def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
+def test_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
     payment = card_payment()
     created = gateway.create_card_payment(payment)
     assert created.code == "110"
@@ -78,13 +78,13 @@ def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
     assert gateway.verify_return(redirect, again).is_charged
 
 
-def test_a_declined_card_is_rejected(gateway: kassa.Gateway) -> None:
+def test_declined_card_is_rejected(gateway: kassa.Gateway) -> None:
     created = gateway.create_card_payment(card_payment(card=card("4000000000002024")))
     assert isinstance(created.next_step, kassa.CheckStatus)
     assert isinstance(gateway.watch(created.payment, QUICK).outcome(), kassa.Rejected)
 
 
-def test_the_mobile_bank_is_confirmed_by_a_password(gateway: kassa.Gateway) -> None:
+def test_mobile_bank_is_confirmed_by_a_password(gateway: kassa.Gateway) -> None:
     payment = mbank_payment()
     created = gateway.create_mbank_payment(payment)
     assert created.payment.confirm_identifier
@@ -97,7 +97,7 @@ def test_the_mobile_bank_is_confirmed_by_a_password(gateway: kassa.Gateway) -> N
     assert isinstance(gateway.watch(payment.payment_ref(), QUICK).outcome(), kassa.Charged)
 
 
-def test_a_megapay_wallet_pays_with_its_pin(gateway: kassa.Gateway) -> None:
+def test_megapay_wallet_pays_with_its_pin(gateway: kassa.Gateway) -> None:
     payment = megapay_payment()
     checked = gateway.check_megapay(payment)
     assert (checked.commission, checked.total) == (Decimal("5.01"), Decimal("255.51"))
@@ -111,7 +111,7 @@ def test_a_megapay_wallet_pays_with_its_pin(gateway: kassa.Gateway) -> None:
     assert isinstance(gateway.watch(stored, QUICK).outcome(), kassa.Charged)
 
 
-def test_a_pay_form_is_opened(gateway: kassa.Gateway) -> None:
+def test_pay_form_is_opened(gateway: kassa.Gateway) -> None:
     form = kassa.PayForm(
         amount=300,
         service_name="Tea",
@@ -124,7 +124,7 @@ def test_a_pay_form_is_opened(gateway: kassa.Gateway) -> None:
         assert page.status == 200
 
 
-def test_a_qr_code_is_drawn_paid_and_watched(gateway: kassa.Gateway) -> None:
+def test_qr_code_is_drawn_paid_and_watched(gateway: kassa.Gateway) -> None:
     data = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(Decimal("99.90"))))
     assert data.payload is not None
     assert data.transaction_id is not None
@@ -134,14 +134,14 @@ def test_a_qr_code_is_drawn_paid_and_watched(gateway: kassa.Gateway) -> None:
     assert isinstance(gateway.watch(data.payment, QUICK).outcome(), kassa.Charged)
 
 
-def test_the_gateways_own_picture_is_a_png(gateway: kassa.Gateway) -> None:
+def test_gateways_own_picture_is_a_png(gateway: kassa.Gateway) -> None:
     payment = kassa.QrPayment(sum_tyiyn=9990, requisite="Tea house")
     image = gateway.create_qr_image(payment)
     assert image.payment == payment.payment_ref() == kassa.PaymentRef.qr(9990)
     assert image.png.startswith(b"\x89PNG")
 
 
-def test_a_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gateway) -> None:
+def test_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gateway) -> None:
     request = card_payment(card=card("4000000000002016"))
     gateway.create_card_payment(request)
     payment = request.payment_ref()
@@ -160,7 +160,7 @@ def test_a_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gat
     assert isinstance(gateway.verify_callback(callback, claimed), kassa.Unverifiable)
 
 
-def test_an_open_payment_is_to_be_watched(gateway: kassa.Gateway) -> None:
+def test_open_payment_is_to_be_watched(gateway: kassa.Gateway) -> None:
     payment = card_payment()
     created = gateway.create_card_payment(payment)
     verdict = gateway.check(created.payment)

@@ -47,46 +47,46 @@ def in_child(work: Callable[[], object]) -> None:
     assert status == 0, "the child failed" if os.WIFEXITED(status) else "the child hung"
 
 
-def ask(gateway: kassa.Gateway) -> None:
+def query(gateway: kassa.Gateway) -> None:
     assert gateway.provider_status("o-1", kassa.Provider.MBANK).status.is_final
 
 
-def test_a_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> None:
+def test_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        in_child(lambda: ask(gateway))
-        in_child(lambda: ask(gateway.with_deadline(PATIENCE)))
+        in_child(lambda: query(gateway))
+        in_child(lambda: query(gateway.with_deadline(PATIENCE)))
         patient = gateway.with_deadline(PATIENCE)
-        in_child(lambda: ask(patient))
-        ask(gateway)
+        in_child(lambda: query(patient))
+        query(gateway)
 
 
-def test_a_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGateway) -> None:
+def test_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
 
         def work() -> None:
-            ask(gateway)
-            in_child(lambda: ask(gateway))
+            query(gateway)
+            in_child(lambda: query(gateway))
             with raw.gateway() as own:
-                ask(own)
+                query(own)
             assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome(), kassa.Charged)
             gateway.close()
             with pytest.raises(kassa.Misconfigured):
-                ask(gateway)
+                query(gateway)
 
         in_child(work)
-        ask(gateway)
+        query(gateway)
 
 
-def test_a_fake_gateway_ends_with_its_process() -> None:
+def test_fake_gateway_ends_with_its_process() -> None:
     fake = FakeGateway()
 
     def refuse() -> None:
         for _ in range(2):
             with pytest.raises(kassa.Misconfigured, match="fork"):
-                ask(fake.gateway)
+                query(fake.gateway)
         with pytest.raises(kassa.Misconfigured, match="fork"):
             fake.plan(FakePlan.charge())
         own = FakeGateway()
@@ -105,7 +105,7 @@ def test_asyncio_works_in_the_child(raw: RawGateway) -> None:
     in_child(lambda: asyncio.run(gateway.provider_status("o-1", kassa.Provider.MBANK)))
 
 
-def test_a_payment_under_way_is_the_parents(raw: RawGateway) -> None:
+def test_payment_under_way_is_the_parents(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED), CHARGED)
     gateway = raw.gateway()
@@ -115,7 +115,7 @@ def test_a_payment_under_way_is_the_parents(raw: RawGateway) -> None:
     raw.received.acquire()
 
     def work() -> None:
-        ask(gateway)
+        query(gateway)
         gateway.close()
 
     in_child(work)
@@ -127,7 +127,7 @@ def test_a_payment_under_way_is_the_parents(raw: RawGateway) -> None:
     assert sum(request.startswith(b"POST /api/v1.1.0/payment ") for request in raw.requests) == 1
 
 
-def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
+def test_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     """The count of payments on their way comes along, and their tasks do not. Rust has no layer that keeps a child from it."""
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
@@ -152,7 +152,7 @@ def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     assert len(raw.requests) == 1
 
 
-def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
+def test_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
     raw.answers(OPEN)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(timedelta(seconds=20))
@@ -168,7 +168,7 @@ def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
         in_child(work)
 
 
-def test_a_journal_from_before_the_fork_is_opened_again(
+def test_journal_from_before_the_fork_is_opened_again(
     raw: RawGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -198,7 +198,7 @@ def test_a_journal_from_before_the_fork_is_opened_again(
         assert len(raw.requests) == 2
 
 
-def test_a_closed_gateway_stays_closed(raw: RawGateway) -> None:
+def test_closed_gateway_stays_closed(raw: RawGateway) -> None:
     gateway = raw.gateway()
     gateway.close()
 
@@ -209,7 +209,7 @@ def test_a_closed_gateway_stays_closed(raw: RawGateway) -> None:
     in_child(work)
 
 
-def test_the_child_ends_like_any_program(raw: RawGateway) -> None:
+def test_child_ends_like_any_program(raw: RawGateway) -> None:
     """Not by os._exit: the interpreter takes everything down, and must not touch what is the parent's."""
     raw.answers(CHARGED)
     script = f"""
@@ -230,13 +230,13 @@ import kassa
 
 gateway = kassa.Gateway(os.environ["GATEWAY"], kassa.Credentials("a", "b"))
 
-def ask():
+def query():
     return gateway.provider_status("o-1", kassa.Provider.MBANK).status
 
-ask()
+query()
 
 def app(environ, start_response):
-    text = f"{ask()} in {os.getpid()}"
+    text = f"{query()} in {os.getpid()}"
     start_response("200 OK", [("content-type", "text/plain")])
     return [text.encode()]
 """

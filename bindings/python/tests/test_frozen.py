@@ -65,7 +65,7 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("program", ["folder/in-folder", "in-file"])
-def test_a_packed_up_program_takes_a_payment(frozen: Path, program: str, raw: RawGateway, tmp_path: Path) -> None:
+def test_packed_up_program_takes_a_payment(frozen: Path, program: str, raw: RawGateway, tmp_path: Path) -> None:
     raw.answers(CREATED, CHARGED)
     ran = subprocess.run(
         [frozen / program, raw.url],

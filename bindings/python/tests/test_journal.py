@@ -124,7 +124,7 @@ for order in new:
 
 
 @pytest.mark.parametrize("is_answered", [True, False], ids=["after the answer", "before the answer"])
-def test_a_program_that_was_killed_delivers_once(raw: RawGateway, tmp_path: Path, is_answered: bool) -> None:
+def test_program_that_was_killed_delivers_once(raw: RawGateway, tmp_path: Path, is_answered: bool) -> None:
     program = [sys.executable, "-c", PROGRAM, raw.url, str(tmp_path)]
 
     def started_again() -> str:
@@ -144,7 +144,7 @@ def test_a_program_that_was_killed_delivers_once(raw: RawGateway, tmp_path: Path
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
-def test_an_event_loop_goes_on_while_the_disk_does_not_answer(tmp_path: Path) -> None:
+def test_event_loop_goes_on_while_the_disk_does_not_answer(tmp_path: Path) -> None:
     fake = FakeGateway()
     gateway, journal = fake.async_gateway.with_journal(tmp_path), kassa.Journal(tmp_path)
     orders = {f"order-{number}" for number in range(300)}
@@ -172,7 +172,7 @@ def test_an_event_loop_goes_on_while_the_disk_does_not_answer(tmp_path: Path) ->
     assert {entry.payment.order_number for entry in entries(asyncio.run(flow()))} == orders
 
 
-def test_a_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
+def test_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
     fake = FakeGateway()
     gateway = fake.gateway.with_journal(tmp_path)
     payment = mbank_payment(order_number="order-1")
@@ -195,7 +195,7 @@ def test_a_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
     assert fake.gateway.journal is None
 
 
-def test_a_lost_answer_is_found_with_asyncio(tmp_path: Path) -> None:
+def test_lost_answer_is_found_with_asyncio(tmp_path: Path) -> None:
     fake = FakeGateway()
 
     async def flow() -> None:
@@ -246,7 +246,7 @@ def test_what_is_wrong_with_a_journal_is_named(raw: RawGateway, tmp_path: Path) 
         kassa.JournalEntry("1", kassa.PaymentRef.mbank("o-1", 250), datetime(2026, 11, 23), kassa.JournalState.PENDING)
 
 
-def test_a_journal_goes_to_other_processes_as_its_folder(tmp_path: Path) -> None:
+def test_journal_goes_to_other_processes_as_its_folder(tmp_path: Path) -> None:
     fake = FakeGateway()
     journal = kassa.Journal(tmp_path)
     fake.gateway.with_journal(journal).create_mbank_payment(mbank_payment())
@@ -255,7 +255,7 @@ def test_a_journal_goes_to_other_processes_as_its_folder(tmp_path: Path) -> None
     assert repr(copy) == f"Journal({str(tmp_path)!r})"
 
 
-def test_a_file_that_cannot_be_read_is_for_a_person(tmp_path: Path) -> None:
+def test_file_that_cannot_be_read_is_for_a_person(tmp_path: Path) -> None:
     journal = kassa.Journal(tmp_path)
     torn = tmp_path / "open" / "2026-11-01" / "order-1"
     torn.parent.mkdir()

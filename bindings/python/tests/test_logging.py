@@ -38,7 +38,7 @@ KASSA = logging.getLogger("kassa")
 T = TypeVar("T", bound=logging.Handler)
 
 
-def ask(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
+def query(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
     return gateway.provider_status(order_number, kassa.Provider.MBANK)
 
 
@@ -104,11 +104,11 @@ def records() -> Iterator[list[logging.LogRecord]]:
     KASSA.removeHandler(handler)
 
 
-def test_a_record_says_what_happened_and_when(raw: RawGateway, records: list[logging.LogRecord]) -> None:
+def test_record_says_what_happened_and_when(raw: RawGateway, records: list[logging.LogRecord]) -> None:
     raw.answers(hang_up, CHARGED)
     before = time.time()
     with raw.gateway() as gateway:
-        ask(gateway, "logged-1")
+        query(gateway, "logged-1")
     failed, responded = records
     assert (failed.levelno, responded.levelno) == (logging.WARNING, logging.DEBUG)
     assert failed.getMessage().startswith("no response ")
@@ -149,12 +149,12 @@ def listening(handler: T) -> Generator[T]:
 
 
 def in_main_thread(gateway: kassa.Gateway) -> None:
-    ask(gateway)
+    query(gateway)
 
 
 def in_another_thread(gateway: kassa.Gateway) -> None:
     with ThreadPoolExecutor(1, "caller") as pool:
-        pool.submit(ask, gateway).result()
+        pool.submit(query, gateway).result()
 
 
 def in_a_watch(gateway: kassa.Gateway) -> None:
@@ -200,7 +200,7 @@ def test_lines_come_while_asyncio_waits(raw: RawGateway, listens: bool, monkeypa
     assert contexts == ["this one", "this one"]
 
 
-def test_an_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> None:
+def test_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> None:
     raw.answers(CHARGED)
 
     async def flow() -> None:
@@ -217,7 +217,7 @@ def test_an_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> 
         logging.disable(logging.NOTSET)
 
 
-def test_a_handler_that_fails_while_a_call_waits_hides_no_answer(
+def test_handler_that_fails_while_a_call_waits_hides_no_answer(
     raw: RawGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken(Releasing):
@@ -231,7 +231,7 @@ def test_a_handler_that_fails_while_a_call_waits_hides_no_answer(
 
     with listening(Broken()) as heard, raw.gateway() as gateway:
         raw.answers(hang_up, after(heard.go_on, CHARGED))
-        assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+        assert query(gateway).status == kassa.PaymentStatus.CHARGED
         heard.go_on.clear()
         raw.answers(hang_up, after(heard.go_on, CHARGED))
         assert asyncio.run(flow()).status == kassa.PaymentStatus.CHARGED
@@ -375,7 +375,7 @@ def in_threads(raw: RawGateway, program: Program) -> None:
 
         def one(order: str) -> None:
             with program.bound(order):
-                ask(gateway, order)
+                query(gateway, order)
 
         threads = [threading.Thread(target=one, args=(order,)) for order in ORDERS]
         for thread in threads:
@@ -448,7 +448,7 @@ def test_abandoned_payment_logs_in_its_own_context(raw: RawGateway) -> None:
     assert heard.lines == [("responded", "nobody's"), ("responded", "the payment's"), (nobody_waits, "the payment's")]
 
 
-def test_a_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
+def test_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
     """It asks only meanwhile; also where it was made elsewhere."""
     raw.answers(hang_up, CHARGED)
     with listening(Whose()) as heard, raw.gateway() as gateway:
@@ -508,9 +508,9 @@ def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) ->
         raw.answers(silence)
         _logs.no_call.taken.extend([an_event("interrupted here"), an_event("comes later")])
         with pytest.raises(KeyboardInterrupt):
-            ask(gateway)
+            query(gateway)
         raw.answers(CHARGED)
-        ask(gateway)
+        query(gateway)
     assert heard.texts[:2] == ["interrupted here", "comes later"]
     assert heard.texts[2].startswith("responded")
 
@@ -524,7 +524,7 @@ def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch
                 self.texts.append(record.getMessage())
                 # The first request has come, so the held back response is not for this one.
                 raw.received.acquire()
-                ask(gateway)
+                query(gateway)
 
         def look(calls: Collection[_logs.CallLog]) -> None:
             look_at_it(calls)
@@ -538,11 +538,11 @@ def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch
         with listening(Curious()) as heard:
             raw.answers(after(heard.go_on, CHARGED), CHARGED)
             _logs.no_call.taken.append(an_event("the first"))
-            ask(gateway)
+            query(gateway)
     assert looks[4] == 1
 
 
-def test_a_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) -> None:
+def test_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) -> None:
     lock = threading.RLock()
 
     class Locking(Releasing):
@@ -556,9 +556,9 @@ def test_a_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway
     raw.answers(CHARGED)
     with listening(Locking()) as heard, raw.gateway() as gateway, ThreadPoolExecutor(1) as pool:
         with lock:
-            other = pool.submit(ask, gateway)
+            other = pool.submit(query, gateway)
             heard.go_on.wait()
-            ask(gateway)
+            query(gateway)
         other.result()
     assert len(heard.texts) == 2
 
@@ -584,20 +584,20 @@ def test_what_nobody_listens_to_does_not_leave_the_core(
     monkeypatch.setattr(_logs, "_hand_on", left.append)
     KASSA.setLevel(logging.WARNING)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
         assert left == []
-        ask(gateway)
+        query(gateway)
         assert len(left) == 1
         logging.disable(logging.CRITICAL)
         try:
-            ask(gateway)
+            query(gateway)
         finally:
             logging.disable(logging.NOTSET)
     assert len(left) == 1
     assert records == []
 
 
-def test_a_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.CaptureFixture[str]) -> None:
+def test_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.CaptureFixture[str]) -> None:
     class Broken(logging.Handler):
         def handle(self, record: logging.LogRecord) -> bool:
             raise RuntimeError(f"cannot take {record.levelname}")
@@ -608,14 +608,14 @@ def test_a_handler_that_raises_hides_no_answer(raw: RawGateway, capsys: pytest.C
     KASSA.setLevel(logging.DEBUG)
     try:
         with raw.gateway() as gateway:
-            assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+            assert query(gateway).status == kassa.PaymentStatus.CHARGED
     finally:
         KASSA.setLevel(logging.NOTSET)
         KASSA.removeHandler(handler)
     assert "cannot take DEBUG" in capsys.readouterr().err
 
 
-def test_a_handler_may_call_kassa(raw: RawGateway) -> None:
+def test_handler_may_call_kassa(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
 
@@ -624,20 +624,20 @@ def test_a_handler_may_call_kassa(raw: RawGateway) -> None:
 
             def emit(self, record: logging.LogRecord) -> None:
                 assert record.name == "kassa"
-                self.reports.append(ask(gateway))
+                self.reports.append(query(gateway))
 
         handler = Curious()
         KASSA.addHandler(handler)
         KASSA.setLevel(logging.DEBUG)
         try:
-            ask(gateway)
+            query(gateway)
         finally:
             KASSA.setLevel(logging.NOTSET)
             KASSA.removeHandler(handler)
         assert len(handler.reports) == 1
 
 
-def test_the_interpreter_may_end_while_calls_end(raw: RawGateway) -> None:
+def test_interpreter_may_end_while_calls_end(raw: RawGateway) -> None:
     """Threads of the core that ran Python then would take the process down with them."""
     raw.answers(silence)
     script = f"""
@@ -647,21 +647,21 @@ logging.basicConfig(stream=open("/dev/null", "w"), level=logging.DEBUG)
 settings = dict(query_deadline=timedelta(milliseconds=2), query_retries=0)
 arguments = ({raw.url!r}, kassa.Credentials("a", "b"))
 ended = threading.Semaphore(0)
-def ask():
+def query():
     gateway = kassa.Gateway(*arguments, **settings)
     while True:
         try:
             gateway.qr_status("1")
         except kassa.Unavailable:
             ended.release()
-async def ask_in_loop():
+async def query_in_loop():
     gateway = kassa.AsyncGateway(*arguments, **settings)
     while True:
         try:
             await gateway.qr_status("1")
         except kassa.Unavailable:
             ended.release()
-for target in (ask, ask, ask, *[lambda: asyncio.run(ask_in_loop())] * 3):
+for target in (query, query, query, *[lambda: asyncio.run(query_in_loop())] * 3):
     threading.Thread(target=target, daemon=True).start()
 for _ in range(12):
     ended.acquire()
@@ -671,7 +671,7 @@ for _ in range(12):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_child_logs_as_well(raw: RawGateway) -> None:
+def test_forked_child_logs_as_well(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     script = f"""
 import os

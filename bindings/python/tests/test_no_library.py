@@ -73,7 +73,7 @@ def assert_it_helps(text: str) -> None:
     assert text.endswith("build the package from its source distribution, which takes Rust.")
 
 
-def test_a_package_without_a_library_says_so(library: Path) -> None:
+def test_package_without_a_library_says_so(library: Path) -> None:
     text = said(library.parents[2])
     assert_it_helps(text)
     assert f"The package has none in {library.parent}. The system says: " in text
@@ -91,7 +91,7 @@ def test_a_package_without_a_library_says_so(library: Path) -> None:
         ),
     ],
 )
-def test_a_library_that_the_system_does_not_take_is_named(library: Path, content: bytes) -> None:
+def test_library_that_the_system_does_not_take_is_named(library: Path, content: bytes) -> None:
     library.write_bytes(content)
     text = said(library.parents[2])
     assert_it_helps(text)
@@ -99,7 +99,7 @@ def test_a_library_that_the_system_does_not_take_is_named(library: Path, content
     assert "another system, processor or C library. The system says: " in text
 
 
-def test_a_library_by_the_name_of_another_system_is_named(library: Path) -> None:
+def test_library_by_the_name_of_another_system_is_named(library: Path) -> None:
     """A folder that was copied from another machine: what this system looks for is not there at all."""
     stranger = library.with_name("kassa_native.of-another-system")
     stranger.write_bytes(NO_LIBRARY)
@@ -118,9 +118,7 @@ def test_a_library_by_the_name_of_another_system_is_named(library: Path) -> None
         (("libc", ""), "on Linux on sparc64 with a C library that is not glibc (musl, as in Alpine?). "),
     ],
 )
-def test_the_c_library_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known: tuple[str, str], told: str
-) -> None:
+def test_c_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known: tuple[str, str], told: str) -> None:
     for function, answer in (("system", "Linux"), ("machine", "sparc64"), ("libc_ver", known)):
         monkeypatch.setattr(platform, function, lambda answer=answer: answer)
     assert told in why_not_loaded(tmp_path, OSError("no"))

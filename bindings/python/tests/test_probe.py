@@ -108,7 +108,7 @@ def test_probe_finds_renamed_fields_and_asks_for_status_words(player: Player) ->
 
 
 @pytest.mark.parametrize(("given", "asked"), [("interface", 3), ("finipay", 2)])
-def test_the_places_of_the_identifier_are_tried_one_after_the_other(player: Player, given: str, asked: int) -> None:
+def test_places_of_the_identifier_are_tried_one_after_the_other(player: Player, given: str, asked: int) -> None:
     with running(by_quid()) as gateway:
         first = player.play(gateway, MBANK, kassa.Dialect.named(given))
         assert first.has_problem("in the place of the order number")
@@ -285,7 +285,7 @@ def test_probe_with_skipped_or_unread_parts_is_not_all_read(player: Player) -> N
         assert part in some.text
 
 
-def test_a_given_number_is_asked_about_and_nothing_is_created(player: Player) -> None:
+def test_given_number_is_asked_about_and_nothing_is_created(player: Player) -> None:
     with running(by_quid()) as gateway:
         with kassa.Gateway(gateway.url, kassa.Credentials(LOGIN, PASSWORD)) as client:
             client.create_mbank_payment(
@@ -398,7 +398,7 @@ def test_invalid_status_word_error_names_word_and_rule() -> None:
     check_words(Plan(charged_words=("PAID", "charge"), rejected_words=("NO",)), kassa.Dialect())
 
 
-def test_the_host_is_compared_with_its_port_and_in_any_letter_case() -> None:
+def test_host_is_compared_with_its_port_and_in_any_letter_case() -> None:
     assert confirmed_host("https://Pay.Example.kg/x", "pay.example.KG:443") == "pay.example.kg"
     assert confirmed_host("http://[::1]:8080", "[::1]:8080") == "[::1]:8080"
     for url, named in (("https://pay.example.kg", "pay.example"), ("http://127.0.0.1:8080", "127.0.0.1")):

@@ -83,7 +83,7 @@ def test_everything_comes_to_its_end(tmp_path: Path) -> None:
     assert left.payment.entry_id == "cart-1", "the payer has not told its number yet"
 
 
-def test_a_worker_follows_what_is_begun_while_it_works(tmp_path: Path) -> None:
+def test_worker_follows_what_is_begun_while_it_works(tmp_path: Path) -> None:
     fake = a_shop(tmp_path)
     gateway = fake.gateway.with_journal(tmp_path)
     fake.reject("tea")
@@ -210,7 +210,7 @@ def test_closing_the_gateway_ends_a_recovery_in_asyncio_at_once(tmp_path: Path) 
     asyncio.run(flow())
 
 
-def test_a_cancelled_task_lets_others_recover(tmp_path: Path) -> None:
+def test_cancelled_task_lets_others_recover(tmp_path: Path) -> None:
     gateway = a_shop(tmp_path).async_gateway.with_journal(tmp_path)
 
     async def flow() -> None:
@@ -233,7 +233,7 @@ def test_a_cancelled_task_lets_others_recover(tmp_path: Path) -> None:
     asyncio.run(flow())
 
 
-def test_a_wait_that_is_given_up_loses_no_end(tmp_path: Path) -> None:
+def test_wait_that_is_given_up_loses_no_end(tmp_path: Path) -> None:
     fake = a_shop(tmp_path)
     gateway = fake.async_gateway.with_journal(tmp_path)
 

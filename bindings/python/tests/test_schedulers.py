@@ -206,7 +206,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("gives_up", GIVES_UP.values(), ids=GIVES_UP)
-def test_the_payment_of_a_killed_greenlet_is_in_the_journal(raw: RawGateway, tmp_path: Path, gives_up: str) -> None:
+def test_payment_of_a_killed_greenlet_is_in_the_journal(raw: RawGateway, tmp_path: Path, gives_up: str) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
     script = f"""
@@ -235,7 +235,7 @@ except kassa.OutcomeUnknown:
 
 
 @needs_descriptors
-def test_the_hub_is_left_as_it_was(raw: RawGateway, tmp_path: Path) -> None:
+def test_hub_is_left_as_it_was(raw: RawGateway, tmp_path: Path) -> None:
     """``gevent.wait()`` ends once nothing waits. Nor does the disk hold it up; and threads and the hub itself may call, too."""
     raw.answers(CREATED)
     script = """
@@ -259,7 +259,7 @@ say(f"in the hub {in_hub.get()}")
 
 @needs_descriptors
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_copy_of_a_waiting_greenlet_takes_nothing_from_it(raw: RawGateway, tmp_path: Path) -> None:
+def test_forked_copy_of_a_waiting_greenlet_takes_nothing_from_it(raw: RawGateway, tmp_path: Path) -> None:
     go_on, go_on_in_child = threading.Event(), threading.Event()
     raw.answers(after(go_on, CREATED), after(go_on_in_child, CREATED))
     script = """
@@ -465,25 +465,25 @@ def test_trio_and_asyncio_may_run_in_one_thread(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     gateway = raw.async_gateway()
 
-    async def ask() -> bool:
+    async def query() -> bool:
         return (await gateway.provider_status("o-1", kassa.Provider.MBANK)).status.is_final
 
     async def host() -> tuple[bool, Any]:
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[Any] = loop.create_future()
         trio.lowlevel.start_guest_run(
-            ask, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=ended.set_result
+            query, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=ended.set_result
         )
-        return await ask(), (await ended).unwrap()
+        return await query(), (await ended).unwrap()
 
     async def trio_with_a_loop_inside() -> bool:
-        return asyncio.run(ask())
+        return asyncio.run(query())
 
     assert asyncio.run(host()) == (True, True)
     assert trio.run(trio_with_a_loop_inside)
 
 
-def test_a_blocking_call_in_a_thread_of_trios(raw: RawGateway) -> None:
+def test_blocking_call_in_a_thread_of_trios(raw: RawGateway) -> None:
     raw.answers(CHARGED)
 
     async def flow() -> kassa.StatusReport:

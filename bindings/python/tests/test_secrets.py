@@ -56,7 +56,7 @@ SECRETIVE: list[Callable[[], Any]] = [
 
 
 @pytest.mark.parametrize("make", SECRETIVE)
-def test_a_secret_is_neither_shown_nor_pickled(make: Callable[[], Any]) -> None:
+def test_secret_is_neither_shown_nor_pickled(make: Callable[[], Any]) -> None:
     value = make()
     for text in (repr(value), str(value), f"{value}", f"{value!r:>10}", repr(getattr(value, "__dict__", ""))):
         assert_clean(text)
@@ -120,7 +120,7 @@ def test_no_tool_that_reads_values_finds_a_secret(way_out: Callable[[Any], Any],
     assert_clean(what_leaves(way_out, make()))
 
 
-def test_a_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
+def test_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
     secret = card(PAN, CVC)
     assert repr(secret) == "Card(**** 1234)"
     assert copy.copy(secret) is copy.deepcopy(secret) is secret
@@ -130,7 +130,7 @@ def test_a_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
         kassa.Proxy()
 
 
-def test_a_card_form_shows_no_digit_at_all() -> None:
+def test_card_form_shows_no_digit_at_all() -> None:
     """A log of every keystroke's last four would be the whole number."""
     form = (
         kassa.CardInput()
@@ -177,7 +177,7 @@ def assert_clean_error(error: kassa.PaymentError) -> None:
     assert_clean("".join(traceback.format_exception(type(error), error, error.__traceback__)))
 
 
-def test_an_answer_that_echoes_is_masked(raw: RawGateway) -> None:
+def test_answer_that_echoes_is_masked(raw: RawGateway) -> None:
     raw.answers(envelope(200, "110", "CREATED", {"status": "Success", "pan": PAN, "cvc": CVC, "name": PASSWORD}))
     with raw.gateway() as gateway:
         created = gateway.create_card_payment(card_payment(card=card(PAN, CVC)))

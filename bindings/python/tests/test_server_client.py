@@ -81,7 +81,7 @@ def client(raw: RawGateway) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("name", CHECKOUTS)
-def test_the_examples_of_the_interface_are_read(raw: RawGateway, client: Client, name: str) -> None:
+def test_examples_of_the_interface_are_read(raw: RawGateway, client: Client, name: str) -> None:
     value: dict[str, Any] = CHECKOUTS[name] | {"mood": "of a newer server", "state": "of a newer server"}
     raw.answers(answer(value))
     checkout = client.checkout("co_1")
@@ -117,7 +117,7 @@ def test_what_may_pass_is_repeated(raw: RawGateway, client: Client) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_the_attempts_are_counted(raw: RawGateway, client: Client, call: str) -> None:
+def test_attempts_are_counted(raw: RawGateway, client: Client, call: str) -> None:
     raw.answers(problem(503, "unavailable"))
     with pytest.raises(ServerUnavailable, match="answered HTTP 503") as error:
         CALLS[call](client)
@@ -126,7 +126,7 @@ def test_the_attempts_are_counted(raw: RawGateway, client: Client, call: str) ->
     assert len(raw.requests) == (1 if call == "resolve" else 8)
 
 
-def test_a_long_retry_after_is_reported_at_once(raw: RawGateway, client: Client) -> None:
+def test_long_retry_after_is_reported_at_once(raw: RawGateway, client: Client) -> None:
     raw.answers(answer({}, 429, f"Retry-After: {int(PATIENCE) + 60}"))
     with pytest.raises(ServerUnavailable, match="it asks to wait") as error:
         client.checkout("co_1")
@@ -181,7 +181,7 @@ def test_what_is_not_found_is_none(raw: RawGateway, client: Client) -> None:
         client.find_checkout("order-17")
 
 
-def test_a_failure_of_the_server_leaves_the_outcome_open(raw: RawGateway, client: Client) -> None:
+def test_failure_of_the_server_leaves_the_outcome_open(raw: RawGateway, client: Client) -> None:
     raw.answers(problem(500, "internal", detail="Why."))
     with pytest.raises(ServerUnavailable, match="answered HTTP 500: Why") as error:
         client.cancel("co_1")
@@ -189,7 +189,7 @@ def test_a_failure_of_the_server_leaves_the_outcome_open(raw: RawGateway, client
     assert len(raw.requests) == 1
 
 
-def test_a_lost_history_without_a_cursor_is_odd(raw: RawGateway, client: Client) -> None:
+def test_lost_history_without_a_cursor_is_odd(raw: RawGateway, client: Client) -> None:
     raw.answers(problem(410, "history_gone"))
     with pytest.raises(BadResponse, match="next is missing"):
         next(client.events("9.a.b"))
@@ -276,7 +276,7 @@ def test_odd_answers_are_named(raw: RawGateway, client: Client, answered: Answer
         assert secret not in str(error.value)
 
 
-def test_a_truncated_answer_is_repeated(raw: RawGateway, client: Client) -> None:
+def test_truncated_answer_is_repeated(raw: RawGateway, client: Client) -> None:
     raw.answers(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), answer(OPEN))
     assert client.checkout("co_1").id == OPEN["id"]
 
@@ -291,7 +291,7 @@ def drip(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("answered", [drip, silence])
-def test_a_call_ends_in_time(raw: RawGateway, answered: Answer) -> None:
+def test_call_ends_in_time(raw: RawGateway, answered: Answer) -> None:
     raw.answers(answered)
     with (
         Client(raw.url, KEY, timeout=0.3) as client,
@@ -322,7 +322,7 @@ def test_connections_are_reused_and_renewed(raw: RawGateway, client: Client) -> 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> None:
+def test_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> None:
     raw.answers(keep_alive(2), keep_alive(1))
     client.checkout("co_1")
     child = os.fork()
@@ -338,7 +338,7 @@ def test_a_fork_makes_its_own_connection(raw: RawGateway, client: Client) -> Non
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_async_client_goes_on(raw: RawGateway) -> None:
+def test_forked_async_client_goes_on(raw: RawGateway) -> None:
     raw.answers(answer(OPEN))
     client = AsyncClient(raw.url, KEY, timeout=PATIENCE)
     assert asyncio.run(client.checkout("co_1")).id == OPEN["id"]
@@ -352,7 +352,7 @@ def test_a_forked_async_client_goes_on(raw: RawGateway) -> None:
     asyncio.run(client.close())
 
 
-def test_the_time_counts_from_the_call(raw: RawGateway) -> None:
+def test_time_counts_from_the_call(raw: RawGateway) -> None:
     """Not from the moment at which a thread is free."""
 
     async def use() -> None:
@@ -376,7 +376,7 @@ def test_many_threads_use_one_client(raw: RawGateway, client: Client) -> None:
     assert len(read) == 8
 
 
-def test_the_history_is_followed(raw: RawGateway, client: Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_history_is_followed(raw: RawGateway, client: Client, caplog: pytest.LogCaptureFixture) -> None:
     data = {
         "checkout": "co_1",
         "reference": "order-17",
@@ -440,7 +440,7 @@ def test_close_wakes_async_followers(raw: RawGateway) -> None:
     asyncio.run(use())
 
 
-def test_a_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> None:
+def test_lost_history_names_the_cursor(raw: RawGateway, client: Client) -> None:
     raw.answers(problem(410, "history_gone", next="5.a.b"))
     with pytest.raises(HistoryGone, match=r"Read on from the cursor '5\.a\.b'") as error:
         next(client.events("9.a.b", follow=True))
@@ -485,12 +485,12 @@ def test_two_settings_of_tls_exclude_each_other() -> None:
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
-def test_a_timeout_is_a_time(timeout: float) -> None:
+def test_timeout_is_a_time(timeout: float) -> None:
     with pytest.raises(ValueError, match="timeout must be more than 0 s"):
         Client("https://shop.kg", KEY, timeout=timeout)
 
 
-def test_the_scheme_counts_in_any_case(raw: RawGateway) -> None:
+def test_scheme_counts_in_any_case(raw: RawGateway) -> None:
     """What is written in capitals is not sent in the clear."""
     raw.answers(hang_up)
     url = raw.url.replace("http:", "HTTPS:")
@@ -500,13 +500,13 @@ def test_the_scheme_counts_in_any_case(raw: RawGateway) -> None:
     assert repr(client) == f"Client({raw.url.replace('http:', 'https:')!r})"
 
 
-def test_a_float_is_no_amount(client: Client) -> None:
+def test_float_is_no_amount(client: Client) -> None:
     amount: Any = 0.1
     with pytest.raises(TypeError, match="amount is a Decimal, an int or a str, not float"):
         client.open_checkout("order-17", amount, "Honey", "https://shop.example.kg")
 
 
-def test_the_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_has_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KASSA_API_KEY", raising=False)
     monkeypatch.setenv("KASSA_SERVER_URL", "https://pay.shop.example.kg/")
     with pytest.raises(ValueError, match="KASSA_API_KEY is not set"):
@@ -548,7 +548,7 @@ def test_tls_trusts_a_file_of_certificates(tmp_path: Path, monkeypatch: pytest.M
     assert len(raw.requests) == len(resolved) == 1
 
 
-def test_the_readmes_shop_runs(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readmes_shop_runs(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     [program] = (block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "verify_event" in block)
     secret = f"whsec_{'A' * 32}"
@@ -599,7 +599,7 @@ def test_close_ends_calls_that_wait(raw: RawGateway) -> None:
     asyncio.run(use())
 
 
-def test_a_cancelled_task_ends_its_request(raw: RawGateway) -> None:
+def test_cancelled_task_ends_its_request(raw: RawGateway) -> None:
     gone = threading.Event()
 
     def until_it_leaves(connection: socket.socket) -> None:
@@ -623,7 +623,7 @@ def test_a_cancelled_task_ends_its_request(raw: RawGateway) -> None:
     assert len(raw.requests) == 2
 
 
-def test_a_cancelled_task_ends_its_handshake() -> None:
+def test_cancelled_task_ends_its_handshake() -> None:
     """With a peer that accepts the connection, and then says nothing."""
     begun, gone = threading.Event(), threading.Event()
 
@@ -649,7 +649,7 @@ def test_a_cancelled_task_ends_its_handshake() -> None:
         asyncio.run(use(listener.getsockname()[1]))
 
 
-def test_the_native_library_is_not_loaded() -> None:
+def test_native_library_is_not_loaded() -> None:
     program = (
         "import sys, kassa.server, kassa.server.testing as t; s = 'whsec_' + 'A' * 32; e = t.sign_event(s);"
         "kassa.server.verify_event(e.body, e.headers, s); kassa.server.Client('http://127.0.0.1', 'ak_1');"

@@ -28,7 +28,7 @@ from kassa._core import native
 from kassa.testing import FakeFault, FakeGateway
 
 
-def ask(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
+def query(gateway: kassa.Gateway, order_number: str = "o-1") -> kassa.StatusReport:
     return gateway.provider_status(order_number, kassa.Provider.MBANK)
 
 
@@ -56,10 +56,10 @@ def calls() -> Iterator[list[kassa.CompletedCall]]:
         yield calls
 
 
-def test_a_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(hang_up, response(503, "{}"), CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
     (call,) = calls
     assert (call.operation, call.order_number, call.outcome, call.error_type) == (
         "provider_status",
@@ -80,7 +80,7 @@ def test_a_call_is_recorded_with_its_attempts(raw: RawGateway, calls: list[kassa
     assert ends[-1] <= call.started_at + call.duration + timedelta(microseconds=3)
 
 
-def test_a_refused_and_an_invalid_call_are_recorded(calls: list[kassa.CompletedCall]) -> None:
+def test_refused_and_an_invalid_call_are_recorded(calls: list[kassa.CompletedCall]) -> None:
     fake = FakeGateway()
     fake.fail_next(FakeFault.refused("51", "no money"))
     with pytest.raises(kassa.Refused):
@@ -100,7 +100,7 @@ def test_without_an_observer_nothing_is_recorded(raw: RawGateway, calls: list[ka
         _logs.stop_observing(observer)
     assert _logs.begin() is None, "nor is a context copied"
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
     assert native.take_log_events([0], []).completed == ()
     assert calls == []
 
@@ -134,7 +134,7 @@ def test_observers_of_two_threads_replace_none(monkeypatch: pytest.MonkeyPatch) 
         began[0]()
 
 
-def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
+def test_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
     """The gateway's second response is held back until the first query was observed."""
     observed = threading.Event()
     raw.answers(OPEN, after(observed, CHARGED))
@@ -144,7 +144,7 @@ def test_an_observer_comes_while_a_watch_waits(raw: RawGateway) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
-def test_an_observer_that_raises_harms_nothing(
+def test_observer_that_raises_harms_nothing(
     error: type[BaseException], raw: RawGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(call: kassa.CompletedCall) -> None:
@@ -153,7 +153,7 @@ def test_an_observer_that_raises_harms_nothing(
     raw.answers(CHARGED)
     calls = list[kassa.CompletedCall]()
     with observing(broken), observing(calls.append), raw.gateway() as gateway:
-        assert ask(gateway).status == kassa.PaymentStatus.CHARGED
+        assert query(gateway).status == kassa.PaymentStatus.CHARGED
     assert capsys.readouterr().err.count("cannot take provider_status") == 1
     assert len(calls) == 1, "the next observer gets it all the same"
 
@@ -179,7 +179,7 @@ def test_each_call_is_observed_in_its_own_context(raw: RawGateway) -> None:
     assert seen == {f"o-{number}": f"request of o-{number}" for number in range(20)}
 
 
-def test_a_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
 
@@ -199,13 +199,13 @@ def test_a_payment_that_lost_its_caller_is_observed(raw: RawGateway, calls: list
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_observes_its_own_calls(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
+def test_forked_child_observes_its_own_calls(raw: RawGateway, calls: list[kassa.CompletedCall]) -> None:
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway, "of the parent")
+        query(gateway, "of the parent")
         child = os.fork()
         if child == 0:
-            ask(gateway, "of the child")
+            query(gateway, "of the child")
             os._exit(0 if [call.order_number for call in calls] == ["of the parent", "of the child"] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert len(calls) == 1
@@ -231,7 +231,7 @@ def report_unknown_outcomes(report: Callable[[str], None]) -> Callable[[], None]
 # docs: end hook
 
 
-def test_the_documented_hook_reports_unknown_outcomes() -> None:
+def test_documented_hook_reports_unknown_outcomes() -> None:
     fake = FakeGateway()
     reports = list[str]()
     stop = report_unknown_outcomes(reports.append)
@@ -289,7 +289,7 @@ def recorded() -> Iterator[Recorded]:
     opentelemetry.uninstrument()
 
 
-def test_a_charged_payment_is_in_its_callers_trace(recorded: Recorded) -> None:
+def test_charged_payment_is_in_its_callers_trace(recorded: Recorded) -> None:
     fake = FakeGateway()
     gateway = fake.gateway
     with recorded.traces.get_tracer("shop").start_as_current_span("checkout") as caller:
@@ -388,15 +388,15 @@ def test_instrument_again_replaces_the_providers(raw: RawGateway, recorded: Reco
     opentelemetry.instrument(other.traces, other.meters)
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
-        ask(gateway)
+        query(gateway)
         opentelemetry.uninstrument()
-        ask(gateway)
+        query(gateway)
         opentelemetry.uninstrument()
     assert (len(recorded.all_spans()), len(other.all_spans())) == (0, 2)
     assert _logs.Observers.all == ()
 
 
-def test_a_card_leaves_no_trace(recorded: Recorded) -> None:
+def test_card_leaves_no_trace(recorded: Recorded) -> None:
     fake = FakeGateway()
     fake.fail_next(FakeFault.RESPONSE_LOST)
     with pytest.raises(kassa.OutcomeUnknown):

@@ -171,7 +171,7 @@ def test_msgspec_writes_values_as_json_and_reads_them(value: object) -> None:
     assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
 
 
-def test_a_callback_that_an_earlier_version_wrote_is_read() -> None:
+def test_callback_that_an_earlier_version_wrote_is_read() -> None:
     adapter = pydantic.TypeAdapter(kassa.Callback)
     written = adapter.dump_python(CALLBACK, mode="json")
     assert written.pop("missing") == []
@@ -244,7 +244,7 @@ def test_no_verdict_that_was_stored_is_read_as_another(verdict: kassa.Verdict) -
 
 
 @pytest.mark.parametrize("step", [kassa.OpenConfirmation("https://pay.example.kg/3ds"), kassa.CheckStatus("Success")])
-def test_the_next_step_that_was_stored_is_read_as_it_was(step: kassa.NextStep) -> None:
+def test_next_step_that_was_stored_is_read_as_it_was(step: kassa.NextStep) -> None:
     order = Order(payment=REF, next_step=step)
     assert Order.model_validate_json(order.model_dump_json()) == order
 

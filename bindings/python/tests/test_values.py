@@ -69,7 +69,7 @@ def test_only_exact_numbers_are_amounts(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [1.0, True, "100", Decimal(1)])
-def test_a_sum_in_tyiyn_is_a_whole_number(wrong: Any) -> None:
+def test_sum_in_tyiyn_is_a_whole_number(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"^sum_tyiyn must be an int"):
         kassa.QrPayment(sum_tyiyn=wrong)
 
@@ -104,7 +104,7 @@ def test_whole_som_may_be_a_decimal(digits: str) -> None:
         (-(10**30), "must not be negative"),
     ],
 )
-def test_an_amount_that_is_no_whole_som_is_named(som: Any, rule: str) -> None:
+def test_amount_that_is_no_whole_som_is_named(som: Any, rule: str) -> None:
     for made in (lambda: mbank_payment(amount_som=som), lambda: kassa.PaymentRef.mbank("o-1", som)):
         with pytest.raises(ValueError, match=f"^amount_som {rule}$"):
             made()
@@ -153,7 +153,7 @@ def test_conversions_refuse_to_round() -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(kassa.CardPayment)])
-def test_a_wrong_type_names_its_field_and_not_its_value(name: str) -> None:
+def test_wrong_type_names_its_field_and_not_its_value(name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name} must be .*, not object$"):
         card_payment(**{name: object()})
     with pytest.raises(TypeError, match="pan must be a str, not int"):
@@ -263,7 +263,7 @@ def test_times_are_timedeltas_or_seconds(name: str) -> None:
             taken_as(name, value)
 
 
-def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
+def test_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
     raw.answers(OPEN, CHARGED)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(interval=0.01, deadline=PATIENCE)
@@ -271,7 +271,7 @@ def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
         assert dataclasses.replace(policy, deadline=timedelta(seconds=1)) == kassa.PollPolicy(0.01, 1)
 
 
-def test_the_defaults_are_the_cores() -> None:
+def test_defaults_are_the_cores() -> None:
     config = native.default_config("https://pay.example.kg", native.Credentials.basic("a", "b"))
     own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"))
     for name in (
@@ -289,7 +289,7 @@ def test_the_defaults_are_the_cores() -> None:
     assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)
 
 
-def test_a_gateway_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_gateway_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dialect = tmp_path / "dialect.json"
     dialect.write_text('{"charged_words": ["PAID"]}')
     for name, value in {
@@ -331,7 +331,7 @@ def test_every_name_of_the_core_is_here() -> None:
             assert member.value == method(f"{kind.__name__}.as_text", member)
 
 
-def test_a_reference_survives_its_text() -> None:
+def test_reference_survives_its_text() -> None:
     refs = [
         kassa.PaymentRef.card("o-1", Decimal("100.10"), "USD").with_gateway_number("g & 1"),
         dataclasses.replace(kassa.PaymentRef.mbank("заказ 1", 250), confirm_identifier='"abc"'),
@@ -366,7 +366,7 @@ def test_a_reference_survives_its_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "kassa1:kind=card", "kassa-entry1:payment=kassa1%3Akind%3Dcard&check=00000000"])
-def test_an_entry_that_is_not_whole_is_refused(text: str) -> None:
+def test_entry_that_is_not_whole_is_refused(text: str) -> None:
     with pytest.raises(kassa.Invalid, match="paymentEntry"):
         kassa.PaymentEntry.parse(text)
     with pytest.raises(TypeError, match="payment must be a"):
@@ -386,7 +386,7 @@ def test_providers_and_statuses_are_open_sets() -> None:
         kassa.PaymentStatus("other")
 
 
-def test_a_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
+def test_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
     callback = kassa.Callback.parse(json.dumps(CALLBACK).encode())
     assert callback.date_created == datetime(2026, 11, 20, 9, 5, 7, 123456)
     assert callback.date_created_text == "2026-11-20T09:05:07.123456789"
@@ -403,7 +403,7 @@ def test_a_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
     assert changed.dedup_key() != callback.dedup_key()
 
 
-def test_a_callback_needs_an_order_number_and_no_more() -> None:
+def test_callback_needs_an_order_number_and_no_more() -> None:
     callback = kassa.Callback.parse("OrderNumber=order-1&amount=100,10")
     assert (callback.order_number, callback.amount) == ("order-1", Decimal("100.10"))
     assert callback.missing == ("status", "dateCreated", "provider")
@@ -411,13 +411,13 @@ def test_a_callback_needs_an_order_number_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", b"\xff", json.dumps(CALLBACK | {"orderNumber": None})])
-def test_a_callback_that_cannot_be_read_is_a_violation(body: str | bytes) -> None:
+def test_callback_that_cannot_be_read_is_a_violation(body: str | bytes) -> None:
     with pytest.raises(kassa.Invalid):
         kassa.Callback.parse(body)
 
 
 @pytest.mark.parametrize("body", [{}, None, 1, ["{}"]])
-def test_a_body_that_a_framework_has_parsed_is_no_body(body: Any) -> None:
+def test_body_that_a_framework_has_parsed_is_no_body(body: Any) -> None:
     with pytest.raises(TypeError, match="body must be a str or bytes, the raw body of the request, not "):
         kassa.Callback.parse(body)
 
@@ -448,7 +448,7 @@ def test_dialects_are_compared_by_what_they_say() -> None:
         kassa.Dialect.named(None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def test_a_qr_code_is_drawn_in_every_form() -> None:
+def test_qr_code_is_drawn_in_every_form() -> None:
     code = kassa.QrCode("https://pay.example.kg/q/17", kassa.QrLevel.HIGH)
     assert len(code.modules()) == len(code.modules()[0])
     assert code.png().startswith(b"\x89PNG")
@@ -467,7 +467,7 @@ def an_elqr_code(**fields: Any) -> kassa.Elqr:
     return kassa.Elqr(**given | fields)
 
 
-def test_an_elqr_code_is_read_as_it_was_written() -> None:
+def test_elqr_code_is_read_as_it_was_written() -> None:
     table = kassa.ElqrField("35.00", "table:Стол:7:Стол:11")
     lists: Any = [table]
     for code in (
@@ -599,7 +599,7 @@ def test_verdict_truthiness_raises_type_error() -> None:
         bool(kassa.JournalState.CHARGED)
 
 
-def test_a_name_that_is_asked_for_brings_what_it_answers_with() -> None:
+def test_name_that_is_asked_for_brings_what_it_answers_with() -> None:
     """Each in a program that has asked for nothing else."""
     refused = "try:\n    {}\nexcept kassa.Invalid as error:\n    assert error.violations"
     for use in (

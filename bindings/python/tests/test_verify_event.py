@@ -44,7 +44,7 @@ def plain(value: object) -> Any:
 
 
 @vectors
-def test_the_outcome_of_each_vector(vector: dict[str, Any]) -> None:
+def test_outcome_of_each_vector(vector: dict[str, Any]) -> None:
     wanted = vector["outcome"]
     if "event" in wanted:
         assert plain(verified(vector)) == wanted["event"]
@@ -57,7 +57,7 @@ def test_the_outcome_of_each_vector(vector: dict[str, Any]) -> None:
     assert not any(secret[6:] in str(error.value) for secret in vector["secrets"])
 
 
-def test_the_vectors_are_those_of_their_script() -> None:
+def test_vectors_are_those_of_their_script() -> None:
     assert runpy.run_path(str(EVENTS / "write_signed.py"))["VECTORS"] == VECTORS
 
 
@@ -93,7 +93,7 @@ DECIDED = [
 
 
 @pytest.mark.parametrize("vector", DECIDED, ids=[each["name"] for each in DECIDED])
-def test_the_library_decides_the_same(monkeypatch: pytest.MonkeyPatch, vector: dict[str, Any]) -> None:
+def test_library_decides_the_same(monkeypatch: pytest.MonkeyPatch, vector: dict[str, Any]) -> None:
     monkeypatch.setattr("standardwebhooks.webhooks.datetime", Clock)
     assert vector["now"] == NOW
     assert by_the_library(vector) == ("event" in vector["outcome"])
@@ -131,7 +131,7 @@ def test_headers_come_in_many_forms() -> None:
     assert len(events) == 1
 
 
-def test_the_errors_say_what_to_do() -> None:
+def test_errors_say_what_to_do() -> None:
     body, headers = signed()
     late = NOW + 420
 
@@ -173,7 +173,7 @@ def test_values_of_headers_can_be_lists_and_bytes() -> None:
     assert verify_event(body, lists, SECRET, now=NOW) == verify_event(body, raw, SECRET, now=NOW)
 
 
-def test_a_body_with_surrogates_is_what_it_was_decoded_from() -> None:
+def test_body_with_surrogates_is_what_it_was_decoded_from() -> None:
     from kassa.server.events import signature_of
 
     body, _ = signed()
@@ -187,7 +187,7 @@ def test_a_body_with_surrogates_is_what_it_was_decoded_from() -> None:
 
 
 @pytest.mark.parametrize("tolerance", [float("nan"), -1, timedelta(seconds=-1)])
-def test_a_tolerance_is_a_time(tolerance: float | timedelta) -> None:
+def test_tolerance_is_a_time(tolerance: float | timedelta) -> None:
     body, headers = signed(now=1)
     with pytest.raises(ValueError, match="tolerance must be 0 s or more"):
         verify_event(body, headers, SECRET, now=NOW, tolerance=tolerance)

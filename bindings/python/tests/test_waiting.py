@@ -38,10 +38,10 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
     answers: list[kassa.StatusReport] = []
     with raw.gateway() as gateway:
 
-        def ask() -> None:
+        def query() -> None:
             answers.append(gateway.provider_status("o-1", kassa.Provider.MBANK))
 
-        threads = [threading.Thread(target=ask) for _ in range(8)]
+        threads = [threading.Thread(target=query) for _ in range(8)]
         for thread in threads:
             thread.start()
         # This thread gets here, and hears of every request, only if the waiting ones leave it the interpreter.
@@ -53,7 +53,7 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
     assert len(answers) == 8
 
 
-def test_a_program_that_waits_imports_no_more_than_it_needs(raw: RawGateway) -> None:
+def test_program_that_waits_imports_no_more_than_it_needs(raw: RawGateway) -> None:
     """asyncio would be a third of what its start takes; dataclasses, with inspect, a fifth; logging, which nobody listens by
     here, and pathlib a sixth."""
     raw.answers(CHARGED)
@@ -66,7 +66,7 @@ assert not {{"asyncio", "dataclasses", "inspect", "logging", "pathlib"}} & set(s
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 
 
-def test_a_dialect_is_taken_after_a_gateway_without_one() -> None:
+def test_dialect_is_taken_after_a_gateway_without_one() -> None:
     """The first gateway has the core's own dialect, and the package's class is imported later."""
     program = """
 import kassa
@@ -200,7 +200,7 @@ def test_cancelled_asyncio_payment_is_sent_once(raw: RawGateway, how: str) -> No
     assert len(raw.requests) == 1
 
 
-def test_a_query_given_up_leaves_the_gateway_usable(raw: RawGateway) -> None:
+def test_query_given_up_leaves_the_gateway_usable(raw: RawGateway) -> None:
     raw.answers(silence, CHARGED)
 
     async def flow() -> None:
@@ -215,7 +215,7 @@ def test_a_query_given_up_leaves_the_gateway_usable(raw: RawGateway) -> None:
     asyncio.run(flow())
 
 
-def test_the_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
+def test_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CHARGED))
 
@@ -270,32 +270,32 @@ def test_event_loops_leave_no_descriptor_behind(raw: RawGateway) -> None:
 AT_EXIT = f"""
 import asyncio, atexit, sys, threading
 
-def ask_late():
-    asyncio.run_coroutine_threadsafe(ask(), loop).result({PATIENCE})
+def query_late():
+    asyncio.run_coroutine_threadsafe(query(), loop).result({PATIENCE})
     print("answered", flush=True)
 
 # Before Kassa's own, so that it runs after them.
-atexit.register(ask_late)
+atexit.register(query_late)
 import kassa
 
 gateway = kassa.AsyncGateway(sys.argv[1], kassa.Credentials("shop", "password"))
 loop = asyncio.new_event_loop()
 
-async def ask():
+async def query():
     await gateway.provider_status("o-1", kassa.Provider.MBANK)
 
 threading.Thread(target=loop.run_forever, daemon=True).start()
-asyncio.run_coroutine_threadsafe(ask(), loop).result({PATIENCE})
+asyncio.run_coroutine_threadsafe(query(), loop).result({PATIENCE})
 """
 
 
-def test_a_loop_of_a_daemon_thread_hears_until_the_very_end(raw: RawGateway) -> None:
+def test_loop_of_a_daemon_thread_hears_until_the_very_end(raw: RawGateway) -> None:
     raw.answers(OPEN)
     ended = subprocess.run([sys.executable, "-c", AT_EXIT, raw.url], capture_output=True, text=True, timeout=PATIENCE)
     assert (ended.returncode, ended.stdout) == (0, "answered\n"), ended.stderr
 
 
-def test_a_gateway_outlives_its_event_loop(raw: RawGateway) -> None:
+def test_gateway_outlives_its_event_loop(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     gateway = raw.async_gateway()
     for _ in range(2):
@@ -304,7 +304,7 @@ def test_a_gateway_outlives_its_event_loop(raw: RawGateway) -> None:
     asyncio.run(gateway.close())
 
 
-def test_a_blocking_gateway_works_where_a_loop_runs(raw: RawGateway) -> None:
+def test_blocking_gateway_works_where_a_loop_runs(raw: RawGateway) -> None:
     raw.answers(CHARGED)
 
     async def flow() -> kassa.StatusReport:
@@ -314,7 +314,7 @@ def test_a_blocking_gateway_works_where_a_loop_runs(raw: RawGateway) -> None:
     assert asyncio.run(flow()).status.is_final
 
 
-def test_a_watch_is_cancelled_from_another_thread(raw: RawGateway) -> None:
+def test_watch_is_cancelled_from_another_thread(raw: RawGateway) -> None:
     raw.answers(OPEN)
     with raw.gateway() as gateway:
         watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250))
@@ -454,7 +454,7 @@ def test_a_cancelled_task_loses_no_report(raw: RawGateway) -> None:
     assert len(raw.requests) == 1
 
 
-def test_a_closed_gateway_refuses(raw: RawGateway) -> None:
+def test_closed_gateway_refuses(raw: RawGateway) -> None:
     gateway = raw.gateway()
     gateway.close()
     gateway.close()
@@ -508,7 +508,7 @@ def test_closing_ends_a_watch_in_asyncio_at_once(raw: RawGateway, answer: Answer
     asyncio.run(flow())
 
 
-def test_a_close_with_a_timeout_says_what_is_left(raw: RawGateway) -> None:
+def test_close_with_a_timeout_says_what_is_left(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
     gateway = raw.gateway(payment_deadline=AN_HOUR)
@@ -598,7 +598,7 @@ def found_by_the_next_process(order_number: str, folder: Path) -> None:
     assert ended.stdout.splitlines() == [f"{order_number} unknown", f"{order_number} charged"]
 
 
-def test_the_deadline_is_kept(raw: RawGateway) -> None:
+def test_deadline_is_kept(raw: RawGateway) -> None:
     raw.answers(silence)
     started = time.monotonic()
     with (

@@ -91,7 +91,7 @@ impl Client {
     /// break, and the others.
     pub async fn open_checkout(&self, wanted: &NewCheckout) -> Result<Checkout, Error> {
         let body = Some(Value::Object(wanted.body.clone()));
-        self.transport.ask(Request { body, ..Request::new(Method::POST, "/v1/checkouts") }).await
+        self.transport.request(Request { body, ..Request::new(Method::POST, "/v1/checkouts") }).await
     }
 
     /// A checkout by its identifier (`co_…`).
@@ -99,7 +99,7 @@ impl Client {
     /// # Errors
     /// [`Error::NotFound`] if there is none, and the others.
     pub async fn checkout(&self, checkout: &str) -> Result<Checkout, Error> {
-        self.transport.ask(Request::new(Method::GET, &path_of(checkout))).await
+        self.transport.request(Request::new(Method::GET, &path_of(checkout))).await
     }
 
     /// A checkout by your own reference. None if there is none.
@@ -108,7 +108,8 @@ impl Client {
     /// See [`Error`].
     pub async fn find_checkout(&self, reference: &str) -> Result<Option<Checkout>, Error> {
         let query = [("reference", reference)];
-        let found = self.transport.ask(Request { query: &query, ..Request::new(Method::GET, "/v1/checkouts") }).await;
+        let found =
+            self.transport.request(Request { query: &query, ..Request::new(Method::GET, "/v1/checkouts") }).await;
         match found {
             Ok(checkout) => Ok(Some(checkout)),
             // Another 404 says that the address is wrong, and nothing about the checkout.
@@ -129,7 +130,7 @@ impl Client {
         let (after, seconds) = (after_version.to_string(), wait.as_secs().to_string());
         let query = [("after", after.as_str()), ("wait", seconds.as_str())];
         let path = path_of(checkout);
-        self.transport.ask(Request { query: &query, wait, ..Request::new(Method::GET, &path) }).await
+        self.transport.request(Request { query: &query, wait, ..Request::new(Method::GET, &path) }).await
     }
 
     /// Cancels a checkout.
@@ -137,7 +138,7 @@ impl Client {
     /// # Errors
     /// [`Error::Conflict`] if it has ended, or a payment of it may still be charged: wait for its outcome. And the others.
     pub async fn cancel(&self, checkout: &str) -> Result<Checkout, Error> {
-        self.transport.ask(Request::new(Method::POST, &format!("{}/cancel", path_of(checkout)))).await
+        self.transport.request(Request::new(Method::POST, &format!("{}/cancel", path_of(checkout)))).await
     }
 
     /// Has the server query the gateway about the checkout's payments now. An event reports the result.
@@ -146,7 +147,7 @@ impl Client {
     /// See [`Error`].
     pub async fn check(&self, checkout: &str) -> Result<(), Error> {
         let path = format!("{}/check", path_of(checkout));
-        self.transport.ask(Request::new(Method::POST, &path)).await.map(|Done {}| ())
+        self.transport.request(Request::new(Method::POST, &path)).await.map(|Done {}| ())
     }
 
     /// A client token for the payer's app: it opens this checkout and nothing else.
@@ -154,7 +155,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn new_token(&self, checkout: &str) -> Result<Token, Error> {
-        self.transport.ask(Request::new(Method::POST, &format!("{}/tokens", path_of(checkout)))).await
+        self.transport.request(Request::new(Method::POST, &format!("{}/tokens", path_of(checkout)))).await
     }
 
     /// Revokes all client tokens of the checkout; how many there were.
@@ -163,7 +164,7 @@ impl Client {
     /// See [`Error`].
     pub async fn revoke_tokens(&self, checkout: &str) -> Result<u64, Error> {
         let path = format!("{}/tokens", path_of(checkout));
-        self.transport.ask(Request::new(Method::DELETE, &path)).await.map(|Count { count }| count)
+        self.transport.request(Request::new(Method::DELETE, &path)).await.map(|Count { count }| count)
     }
 
     // Events
@@ -202,7 +203,7 @@ impl Client {
     pub async fn page(&self, after: &str, limit: u32) -> Result<EventPage, Error> {
         let limit = limit.to_string();
         let query = [("after", after), ("limit", limit.as_str())];
-        self.transport.ask(Request { query: &query, ..Request::new(Method::GET, "/v1/events") }).await
+        self.transport.request(Request { query: &query, ..Request::new(Method::GET, "/v1/events") }).await
     }
 
     /// Delivers events again whose delivery was given up or refused, of one checkout (`co_…`) or of all; how many.
@@ -212,7 +213,7 @@ impl Client {
     pub async fn replay_events(&self, checkout: Option<&str>) -> Result<u64, Error> {
         let body = Some(checkout.map_or_else(|| json!({}), |checkout| json!({ "checkout": checkout })));
         let request = Request { body, ..Request::new(Method::POST, "/v1/events/replay") };
-        self.transport.ask(request).await.map(|Count { count }| count)
+        self.transport.request(request).await.map(|Count { count }| count)
     }
 
     // Payments
@@ -238,7 +239,7 @@ impl Client {
         };
         let body = Some(json!({ "outcome": outcome, "reason": reason, "by": by }));
         let path = format!("/v1/payments/{}/resolve", utf8_percent_encode(payment, NOT_IN_A_PATH));
-        self.transport.ask(Request { body, can_repeat: false, ..Request::new(Method::POST, &path) }).await
+        self.transport.request(Request { body, can_repeat: false, ..Request::new(Method::POST, &path) }).await
     }
 }
 

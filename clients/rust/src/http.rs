@@ -99,7 +99,7 @@ impl Transport {
     }
 
     /// The value that the server answers with.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, Error> {
+    pub(crate) async fn request<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, Error> {
         let response = self.send(&request).await?;
         match response.status {
             300..=399 => {

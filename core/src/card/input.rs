@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_has_what_was_typed() {
+    fn card_has_what_was_typed() {
         let input = typed().with_number("٤١١١ 1111-1111 1111").with_expiry("8 / 2031").with_cvc(" 12 3");
         let card = input.with_holder_name(" Aibek Usenov ").card().unwrap();
         assert_eq!((card.pan(), card.expiry_month(), card.expiry_year()), ("4111111111111111", "08", 2031));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_good_until_the_end_of_its_month() {
+    fn card_is_good_until_the_end_of_its_month() {
         assert_eq!(typed().with_expiry("11/26").expiry_state(), FieldState::Complete);
         assert_eq!(rule(typed().with_expiry("10/26").expiry_state()), Some(Rule::Expired));
         // Without a date, today counts, and no card of today's expired before this was written.

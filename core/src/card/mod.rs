@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_valid_shows_no_digit() {
+    fn number_that_is_not_valid_shows_no_digit() {
         for pan in ["", "1111", "411111111111", "4111x11111111111", "ж111111111111111"] {
             assert_eq!(Card::new(pan, "01", 2030, "123", "A B").masked_number(), "****");
         }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brand_is_named_as_soon_as_no_other_is_left() {
+    fn brand_is_named_as_soon_as_no_other_is_left() {
         for (digits, brand) in [
             ("", CardBrand::Unknown),
             ("4", CardBrand::Visa),

@@ -14,7 +14,7 @@ use crate::{
         view::{Payment, Problem, View},
     },
     error::PaymentError,
-    pipeline::log::{Event, What},
+    pipeline::log::{Event, EventDetails},
     response::Response,
     secret::{Secret, SecretBytes},
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
@@ -181,8 +181,8 @@ impl MerchantServer<'_> {
         if let Some(failure) = call_result.failure() {
             let took = self.transport.now().saturating_duration_since(began);
             let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            let what = What::CheckoutFailed { http_status, duration_ms, failure };
-            Event { call: 0, endpoint, order: None, what }.record();
+            let details = EventDetails::CheckoutFailed { http_status, duration_ms, failure };
+            Event { call: 0, endpoint, order: None, details }.record();
         }
         call_result
     }

@@ -29,7 +29,7 @@ pub(super) struct Model {
     /// The payer came back before the first view arrived, for example if a deep link started the app.
     came_back_early: bool,
     /// The problem with the server or the network.
-    trouble: Option<CheckoutMessage>,
+    call_error: Option<CheckoutMessage>,
     /// The result of the last action, if no payment shows it.
     action_message: Option<CheckoutMessage>,
     /// Methods with no attempts left at the server.
@@ -73,13 +73,13 @@ impl Model {
     /// The version that a long poll can start from. None while the screen says that the server cannot be reached: a long poll would
     /// leave that message there for 25 s after the server is back.
     pub(super) fn version(&self) -> Option<i64> {
-        let is_sure = !self.is_view_doubtful && !self.is_in_trouble();
+        let is_sure = !self.is_view_doubtful && !self.has_call_error();
         self.view.as_ref().filter(|_| is_sure).map(|view| view.version)
     }
 
     /// Whether the screen reports a problem with the server or the network.
-    pub(super) fn is_in_trouble(&self) -> bool {
-        self.trouble.is_some()
+    pub(super) fn has_call_error(&self) -> bool {
+        self.call_error.is_some()
     }
 
     pub(super) fn is_paid(&self) -> bool {
@@ -153,7 +153,7 @@ impl Model {
     /// The server accepted the action, and returned its payment.
     pub(super) fn began(&mut self, action: Action, payment: Payment) {
         self.is_sending = false;
-        self.trouble = None;
+        self.call_error = None;
         if matches!(action, Action::Pay(_)) {
             self.begun_here = Some(payment.id.clone());
             self.returned_from = None;
@@ -179,7 +179,7 @@ impl Model {
     /// The server refused the action. The next view shows why, if another payment is the reason.
     pub(super) fn refused(&mut self, action: Action, problem: &Problem) {
         self.is_sending = false;
-        self.trouble = None;
+        self.call_error = None;
         let is_replacement = self.sending_instead_of.take().is_some();
         let mut topic = match problem.name() {
             Some("not_open") => return,
@@ -209,10 +209,10 @@ impl Model {
     pub(super) fn seen(&mut self, view: View) -> bool {
         if self.view.as_ref().is_some_and(|known| known.id != view.id) {
             // The new token opens another checkout: the two must not be mixed.
-            self.trouble = Some(CheckoutMessage::new(MessageTopic::NotTheServer));
+            self.call_error = Some(CheckoutMessage::new(MessageTopic::NotTheServer));
             return false;
         }
-        self.trouble = None;
+        self.call_error = None;
         let is_doubtful = self.is_view_doubtful;
         let is_news = |known: &View| known.version < view.version || (is_doubtful && known.version == view.version);
         if !self.view.as_ref().is_none_or(is_news) {
@@ -237,7 +237,7 @@ impl Model {
 
     /// The server cannot be reached, or gave no usable answer.
     pub(super) fn hindered(&mut self, message: CheckoutMessage) {
-        self.trouble = Some(message);
+        self.call_error = Some(message);
     }
 
     /// The app has opened the page, and need not open it again.
@@ -251,7 +251,7 @@ impl Model {
 
     pub(super) fn token_renewed(&mut self) {
         self.is_token_refused = false;
-        self.trouble = None;
+        self.call_error = None;
     }
 
     /// The payer came back from the page that they were sent to.

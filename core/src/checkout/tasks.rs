@@ -46,7 +46,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
             CallResult::Answered(view) => {
                 shared.token_taken();
                 let is_news = shared.change(|model| model.seen(view));
-                if shared.known(Model::is_in_trouble) {
+                if shared.known(Model::has_call_error) {
                     // The token opens another checkout. Without a long poll, the server would repeat this answer at once.
                     shared.pause(&mut backoff, None, &shared.wake_follower).await;
                     continue;

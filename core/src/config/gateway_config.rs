@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_utf8_in_base64() {
+    fn token_is_utf8_in_base64() {
         assert_eq!(Credentials::basic("дүкөн", "сыр").basic_token().expose(), "0LTSr9C606nQvTrRgdGL0YA=");
     }
 

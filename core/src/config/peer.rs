@@ -14,7 +14,7 @@ pub(crate) struct Peer<'a> {
     pub(crate) base_url: Url,
     /// Login and password for HTTP Basic authentication, in the form of the header; `None` if each request has its own credentials.
     pub(crate) basic_token: Option<Secret>,
-    pub(crate) way: &'a Way,
+    pub(crate) way: &'a ProxyRoute,
     pub(crate) extra_root_certificates: &'a [String],
     pub(crate) connect_timeout: Duration,
     pub(crate) user_agent_suffix: Option<&'a str>,
@@ -98,11 +98,11 @@ fn is_loopback(url: &Url) -> bool {
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Default)]
-pub struct Proxy(pub(crate) Way);
+pub struct Proxy(pub(crate) ProxyRoute);
 
 /// The possible routes.
 #[derive(Clone, Default)]
-pub(crate) enum Way {
+pub(crate) enum ProxyRoute {
     #[default]
     Direct,
     Environment,
@@ -112,29 +112,29 @@ pub(crate) enum Way {
 impl Proxy {
     /// No proxy, whatever the environment says. The default.
     pub fn direct() -> Self {
-        Self(Way::Direct)
+        Self(ProxyRoute::Direct)
     }
 
     /// The proxies in `HTTPS_PROXY` and similar variables. A gateway with plain http is called directly.
     pub fn environment() -> Self {
-        Self(Way::Environment)
+        Self(ProxyRoute::Environment)
     }
 
     /// A proxy by its http or https URL. The gateway's base URL must be https: with plain http, creating a gateway
     /// fails with [`PaymentError::Misconfigured`].
     pub fn url(url: impl Into<String>) -> Self {
-        Self(Way::Url(Secret::new(url)))
+        Self(ProxyRoute::Url(Secret::new(url)))
     }
 
     /// The route to a gateway: plain http, which never leaves this machine or its network, bypasses every proxy.
-    pub(crate) fn way_to(&self, base_url: &Url) -> Result<&Way, PaymentError> {
+    pub(crate) fn way_to(&self, base_url: &Url) -> Result<&ProxyRoute, PaymentError> {
         let is_plain = base_url.scheme() != "https";
         match &self.0 {
-            Way::Url(url) if !is_proxy(url.expose()) => Err(unusable_proxy()),
-            Way::Url(_) if is_plain => {
+            ProxyRoute::Url(url) if !is_proxy(url.expose()) => Err(unusable_proxy()),
+            ProxyRoute::Url(_) if is_plain => {
                 Err(PaymentError::misconfigured("proxy needs an https base_url: plain http goes past any proxy"))
             }
-            Way::Environment if is_plain => Ok(&Way::Direct),
+            ProxyRoute::Environment if is_plain => Ok(&ProxyRoute::Direct),
             way => Ok(way),
         }
     }
@@ -153,9 +153,9 @@ pub(crate) fn unusable_proxy() -> PaymentError {
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Way::Direct => "Proxy(direct)",
-            Way::Environment => "Proxy(environment)",
-            Way::Url(_) => "Proxy(url, ***)",
+            ProxyRoute::Direct => "Proxy(direct)",
+            ProxyRoute::Environment => "Proxy(environment)",
+            ProxyRoute::Url(_) => "Proxy(url, ***)",
         })
     }
 }
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn plain_http_goes_past_every_proxy() {
         let way = |proxy: &Proxy, base_url: &str| match proxy.way_to(&Url::parse(base_url).unwrap()) {
-            Ok(Way::Direct) => "direct",
-            Ok(Way::Environment) => "environment",
-            Ok(Way::Url(_)) => "url",
+            Ok(ProxyRoute::Direct) => "direct",
+            Ok(ProxyRoute::Environment) => "environment",
+            Ok(ProxyRoute::Url(_)) => "url",
             Err(_) => "refused",
         };
         let given = Proxy::url("http://proxy.example:3128");

@@ -27,7 +27,7 @@ fn further_fields_and_unknown_tags_are_preserved() {
 }
 
 #[test]
-fn a_percent_sign_of_its_own_is_no_encoding() {
+fn percent_sign_of_its_own_is_no_encoding() {
     let mut code = shop();
     code.link = String::new();
     code.comment = Some("-10%25 today, 5 % tomorrow".to_owned());
@@ -40,7 +40,7 @@ fn a_percent_sign_of_its_own_is_no_encoding() {
 
 /// A code alone may hold what elsewhere ends the link before it.
 #[test]
-fn a_hash_of_its_own_is_no_link() {
+fn hash_of_its_own_is_no_link() {
     for link in ["", "https://pay.payqr.kg/"] {
         let code = Elqr { link: link.to_owned(), comment: Some("Table #000201".to_owned()), ..shop() };
         assert_eq!(Elqr::parse(&code.text().unwrap()).unwrap(), code);
@@ -59,7 +59,7 @@ fn a_hash_of_its_own_is_no_link() {
 
 /// A gateway for tests runs on one's own machine, without TLS. What is written for payers stays https.
 #[test]
-fn a_link_of_plain_http_is_read_and_not_written() {
+fn link_of_plain_http_is_read_and_not_written() {
     let link = "http://127.0.0.1:8400/qr?token=7";
     let code = Elqr::parse(&format!("{link}#{}", Elqr { link: String::new(), ..shop() }.text().unwrap())).unwrap();
     assert_eq!(code, Elqr { link: link.to_owned(), ..shop() });
@@ -270,7 +270,7 @@ proptest! {
 
     /// A digit that is read wrongly is found, but for one in 65,536: the checksum has 16 bits.
     #[test]
-    fn a_changed_amount_is_found(code in any_code(), other in 1..=9_999_999_999_999_i64) {
+    fn changed_amount_is_found(code in any_code(), other in 1..=9_999_999_999_999_i64) {
         let text = Elqr { link: String::new(), ..code.clone() }.text().unwrap();
         let amount = |amount: i64| format!("54{:02}{amount}59", amount.to_string().len());
         let changed = text.replacen(&amount(code.amount_tyiyn.unwrap()), &amount(other), 1);

@@ -6,8 +6,8 @@
 
 pub(crate) mod books;
 mod endpoints;
-mod line;
 pub(crate) mod responses;
+mod transport;
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ use std::{
 };
 
 use books::{Books, FakeFault, FakeNotification, FakePayment, FakePlan};
-use line::{Clock, Line};
+use transport::{Clock, FakeTransport};
 
 use crate::{
     config::{
@@ -93,7 +93,7 @@ impl FakeGateway {
         config.dialect = Dialect::from_json(DIALECT)?.into();
         // A fault affects a whole call, not only its first attempt.
         config.query_retries = 0;
-        let gateway = Gateway::over(Arc::new(Line::to(state.clone())?), config)?;
+        let gateway = Gateway::over(Arc::new(FakeTransport::to(state.clone())?), config)?;
         Ok(Self { state, gateway })
     }
 

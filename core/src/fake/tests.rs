@@ -68,7 +68,7 @@ fn qr_payments_are_charged_as_data_and_as_image() {
 }
 
 #[test]
-fn an_order_number_makes_one_payment() {
+fn order_number_makes_one_payment() {
     let (fake, gateway) = fake();
     run(gateway.create_mbank_payment(mbank_payment("order-1"))).unwrap();
     let again = run(gateway.create_mbank_payment(mbank_payment("order-1"))).unwrap_err();
@@ -102,7 +102,7 @@ fn each_fault_has_its_effect() {
 }
 
 #[test]
-fn a_running_clock_keeps_no_watch_waiting() {
+fn running_clock_keeps_no_watch_waiting() {
     let (fake, gateway) = fake();
     fake.plan(FakePlan::Charge { after: Duration::from_secs(45) });
     let payment = run(gateway.create_card_payment(card_payment("order-1", "4000000000002016"))).unwrap().payment;
@@ -116,7 +116,7 @@ fn a_running_clock_keeps_no_watch_waiting() {
 }
 
 #[test]
-fn a_stopped_clock_moves_by_the_test_alone() {
+fn stopped_clock_moves_by_the_test_alone() {
     let (fake, gateway) = fake();
     fake.stop_clock();
     fake.plan(FakePlan::Reject { after: Duration::from_secs(15) });

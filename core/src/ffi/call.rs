@@ -24,7 +24,7 @@ use crate::{
         mbank_confirm::MbankConfirm,
         megapay::{MegapayCheck, MegapayPay},
     },
-    pipeline::log::{Event, What, running_call},
+    pipeline::log::{Event, EventDetails, running_call},
     transport::runtime,
 };
 
@@ -232,7 +232,7 @@ fn result<T: Lower<UniFfiTag>>(result: Result<T, PaymentError>) -> Completion {
 fn paid<O: Operation, T: Lower<UniFfiTag>>(order: Option<Arc<str>>, result: Result<T, PaymentError>) -> Completion {
     use PaymentError::{OutcomeUnknown, Refused};
     let was_sent = matches!(result, Ok(_) | Err(OutcomeUnknown { .. } | Refused { .. }));
-    let event = Event { call: running_call(), endpoint: O::ENDPOINT.name, order, what: What::NobodyWaits };
+    let event = Event { call: running_call(), endpoint: O::ENDPOINT.name, order, details: EventDetails::NobodyWaits };
     self::result(result).or_back(was_sent.then_some(move || event.record()))
 }
 
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_given_up_loses_no_report() {
+    async fn watch_given_up_loses_no_report() {
         let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
         let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 5), Default::default()).unwrap());
         let next = AsyncCall::WatchNext { watch: watch.clone() }.begin();
@@ -391,7 +391,7 @@ mod tests {
 
     /// Else a recovery that failed would look like one that has nothing left.
     #[tokio::test(start_paused = true)]
-    async fn an_untaken_error_is_given_to_next_caller() {
+    async fn untaken_error_is_given_to_next_caller() {
         let (gateway, _) = Scripted::gateway(|_| Act::error(401, None));
         let journal = Journal::on(Box::new(MemoryDisk::default()), Path::new("shop")).unwrap();
         journal.begin(&PaymentRef::mbank("order-1", 5), None).unwrap();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_panic_comes_back_as_a_defect() {
+    async fn panic_comes_back_as_a_defect() {
         let (gateway, _) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
         let gateway = Arc::new(gateway);
         assert!(timeout(SECOND, paying(&gateway)).await.is_err());
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_that_reads_wrongly_is_an_error() {
+    async fn message_that_reads_wrongly_is_an_error() {
         let (gateway, memory) = Scripted::gateway(|_| Act::status("NEW"));
         let gateway = Arc::new(gateway);
         let new = || written(AsyncCall::CreatePayForm { gateway: gateway.clone(), form: pay_form() });
@@ -441,7 +441,7 @@ mod tests {
 
     /// The card's memory is wiped when the last share of it is dropped.
     #[tokio::test]
-    async fn an_amount_that_is_refused_drops_the_card() {
+    async fn amount_that_is_refused_drops_the_card() {
         let (gateway, _) = Scripted::gateway(|_| Act::status("NEW"));
         let gateway = Arc::new(gateway);
         let mut payment = card_payment("order-1", "4111111111111111");
@@ -459,7 +459,7 @@ mod tests {
 
     /// A panic at the border would end the process of the other language.
     #[tokio::test]
-    async fn a_time_span_that_is_too_long_is_a_defect() {
+    async fn time_span_that_is_too_long_is_a_defect() {
         let (gateway, _) = Scripted::gateway(|_| Act::status("NEW"));
         let gateway = Arc::new(gateway);
         let mut message = written(AsyncCall::CloseWithin { gateway, timeout: Duration::ZERO });

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     pipeline::{
-        log::{self, Event, What},
+        log::{self, Event, EventDetails},
         telemetry::CompletedCall,
     },
     transport::runtime::PerProcess,
@@ -95,12 +95,12 @@ fn set_log_sink(sink: Option<Arc<dyn LogSink>>) {
 const MOST_KEPT: usize = 1000;
 
 /// The stored events and records, by call number.
-static KEPT: PerProcess<Mutex<HashMap<u64, Kept>>> = PerProcess::new();
+static KEPT: PerProcess<Mutex<HashMap<u64, StoredEvents>>> = PerProcess::new();
 /// How many of the levels are stored, from [`LogLevel::Error`] on.
 static KEPT_LEVELS: AtomicU8 = AtomicU8::new(0);
 
 #[derive(Default)]
-struct Kept {
+struct StoredEvents {
     events: VecDeque<KeptLogEvent>,
     dropped: usize,
     completed: VecDeque<CompletedCall>,
@@ -135,7 +135,7 @@ pub(super) fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEve
 }
 
 /// Removes a part of the stored data that would never be taken.
-fn forget(part: impl Fn(&mut Kept)) {
+fn forget(part: impl Fn(&mut StoredEvents)) {
     kept().retain(|_, of_call| {
         part(of_call);
         !of_call.events.is_empty() || !of_call.completed.is_empty()
@@ -161,11 +161,11 @@ pub(super) fn keep_completed(call: u64, ended: CompletedCall, is_wanted: impl Fn
     completed.push_back(ended);
 }
 
-fn kept() -> MutexGuard<'static, HashMap<u64, Kept>> {
+fn kept() -> MutexGuard<'static, HashMap<u64, StoredEvents>> {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
+impl StoredEvents {
     fn keep(&mut self, event: KeptLogEvent) {
         if self.events.len() == MOST_KEPT {
             self.events.pop_front();
@@ -203,7 +203,7 @@ fn hear(heard: &Event) {
     if sink.is_none() && !is_kept {
         return;
     }
-    let Line { text, fields, numbers } = Line::of(heard);
+    let EventText { text, fields, numbers } = EventText::of(heard);
     let event = LogEvent { level, text };
     if is_kept {
         let event = KeptLogEvent { event: event.clone(), call: heard.call, at: SystemTime::now(), fields, numbers };
@@ -233,13 +233,13 @@ fn level_of(level: tracing::Level) -> LogLevel {
 }
 
 /// The message first, then the fields.
-struct Line {
+struct EventText {
     text: String,
     fields: HashMap<String, String>,
     numbers: HashMap<String, u64>,
 }
 
-impl Line {
+impl EventText {
     fn of(event: &Event) -> Self {
         let mut line =
             Self { text: event.message().to_owned(), fields: HashMap::default(), numbers: HashMap::default() };
@@ -247,27 +247,27 @@ impl Line {
         if let Some(order) = &event.order {
             line.quote("order", order);
         }
-        match &event.what {
-            What::Responded { attempt, http_status, duration_ms } => {
+        match &event.details {
+            EventDetails::Responded { attempt, http_status, duration_ms } => {
                 line.count("attempt", *attempt);
                 line.count("http_status", *http_status);
                 line.count("duration_ms", *duration_ms);
             }
-            What::NoResponse { attempt, duration_ms, failure } => {
+            EventDetails::NoResponse { attempt, duration_ms, failure } => {
                 line.count("attempt", *attempt);
                 line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
             }
-            What::NobodyWaits => {}
-            What::CheckoutFailed { http_status, duration_ms, failure } => {
+            EventDetails::NobodyWaits => {}
+            EventDetails::CheckoutFailed { http_status, duration_ms, failure } => {
                 if let Some(http_status) = http_status {
                     line.count("http_status", *http_status);
                 }
                 line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
             }
-            What::WaitsForRecovery { journal } => line.quote("journal", journal),
-            What::Delivery { result, pause_ms, detail, .. } => {
+            EventDetails::WaitsForRecovery { journal } => line.quote("journal", journal),
+            EventDetails::Delivery { result, pause_ms, detail, .. } => {
                 if let Some(result) = result {
                     line.quote("result", result);
                 }
@@ -334,14 +334,14 @@ mod tests {
     async fn exchange_is_one_line_until_sink_is_gone() {
         let (sender, heard) = channel();
         let (gateway, _) = Scripted::gateway(|n| if n == 1 { Act::Refuse } else { Act::status("CHARGE") });
-        let ask = async |order| gateway.provider_status(order, Provider::Cards).await.unwrap();
+        let query = async |order| gateway.provider_status(order, Provider::Cards).await.unwrap();
         set_log_sink(Some(Arc::new(Heard(sender.clone(), "logged-"))));
-        ask("logged-1").await;
-        ask("logged-2").await;
+        query("logged-1").await;
+        query("logged-2").await;
         set_log_sink(None);
-        ask("logged-3").await;
+        query("logged-3").await;
         set_log_sink(Some(Arc::new(Heard(sender, "logged-"))));
-        ask("logged-4").await;
+        query("logged-4").await;
         set_log_sink(None);
 
         let responded = |order: &str, attempt: u32| LogEvent {
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn full_event_store_drops_and_counts_oldest() {
-        let mut kept = Kept::default();
+        let mut kept = StoredEvents::default();
         for number in 0..MOST_KEPT + 2 {
             kept.keep(KeptLogEvent {
                 event: LogEvent { level: LogLevel::Debug, text: number.to_string() },
@@ -401,8 +401,8 @@ mod tests {
         let (gateway, _) =
             Scripted::gateway(|n| if n < 2 { Act::status("CHARGE") } else { Act::slow_status(20, "NEW") });
         keep_log_events(Some(LogLevel::Debug));
-        let ask = async |call, order| numbered(call, gateway.provider_status(order, Provider::Cards)).await.unwrap();
-        tokio::join!(ask(71, "o-71"), ask(72, "o-72"));
+        let query = async |call, order| numbered(call, gateway.provider_status(order, Provider::Cards)).await.unwrap();
+        tokio::join!(query(71, "o-71"), query(72, "o-72"));
         // Given up when it was sent.
         let paying = numbered(73, call(&gateway, "card_payment"));
         assert!(tokio::time::timeout(Duration::from_secs(1), paying).await.is_err());

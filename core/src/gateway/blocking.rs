@@ -82,8 +82,8 @@ impl BlockingGateway {
 }
 
 /// Runs a query to its end on the calling thread, which has no `tracing` subscriber during the call.
-fn ask<F: Future>(query: F) -> F::Output {
-    CallContext::here().run(|| calling_thread::ask(query))
+fn run_query<F: Future>(query: F) -> F::Output {
+    CallContext::here().run(|| calling_thread::run_query(query))
 }
 
 impl BlockingGateway {
@@ -172,7 +172,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::check`].
     pub fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        ask(self.gateway.check(payment))
+        run_query(self.gateway.check(payment))
     }
 
     /// See [`Gateway::watch`].
@@ -188,7 +188,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::verify_callback`].
     pub fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        ask(self.gateway.verify_callback(callback, payment))
+        run_query(self.gateway.verify_callback(callback, payment))
     }
 
     /// See [`Gateway::verify_return`].
@@ -196,7 +196,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::verify_return`].
     pub fn verify_return(&self, redirect: &ReturnRedirect, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        ask(self.gateway.verify_return(redirect, payment))
+        run_query(self.gateway.verify_return(redirect, payment))
     }
 
     /// See [`Gateway::with_deadline`].

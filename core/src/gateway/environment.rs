@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_stays_at_its_default() {
+    fn rest_stays_at_its_default() {
         let default = GatewayConfig::new("https://pay.example.kg/v1", Credentials::basic("shop", "correct horse"));
         let read = config(&[(DIALECT, ""), (PROXY, ""), (ROOT_CERTIFICATES, "")]).unwrap();
         assert_eq!(format!("{read:?}"), format!("{default:?}"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_dialect_is_taken_by_its_name() {
+    fn known_dialect_is_taken_by_its_name() {
         let read = |value: &str| config(&[(DIALECT, value)]).unwrap().dialect.to_json();
         assert_eq!(read("finipay"), Dialect::named("finipay").unwrap().to_json());
         assert_eq!(read("interface"), Dialect::default().to_json());

@@ -363,7 +363,7 @@ mod tests {
 
     /// Half a line of a full disk, and what was written when there was room again.
     #[test]
-    fn a_torn_line_hides_none_that_comes_after_it() {
+    fn torn_line_hides_none_that_comes_after_it() {
         let mut bytes = file(&[Step::Sending]);
         bytes.extend(&file(&[Step::Accepted])[..40]);
         bytes.extend(file(&[Step::Charged]));

@@ -35,7 +35,7 @@ fn states(journal: &Journal) -> Vec<JournalState> {
 }
 
 #[test]
-fn a_number_is_sent_once_and_only_once() {
+fn number_is_sent_once_and_only_once() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
@@ -93,7 +93,7 @@ fn confirmation_is_resent_only_after_wrong_otp() {
 
 /// A payment that was rejected or dealt with can still be charged: then it is listed again, and loudly so.
 #[test]
-fn a_charge_after_the_end_is_listed_again() {
+fn charge_after_the_end_is_listed_again() {
     let journal = journal(&MemoryDisk::default());
     for end in [ReportedStatus::Rejected, ReportedStatus::Mismatch] {
         let payment = card(&format!("{end:?}"));
@@ -154,7 +154,7 @@ fn write_trial_file_is_not_listed() {
 
 /// A folder that went away (an unmounted card) must not read as a journal in which nothing was ever sent.
 #[test]
-fn a_folder_that_is_gone_is_no_empty_journal() {
+fn folder_that_is_gone_is_no_empty_journal() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     journal.begin(&card("order-1"), None).unwrap();
@@ -219,7 +219,7 @@ fn begin_between_any_steps_sends_at_most_once() {
 
 /// Whoever delivers it finishes it, and would deliver it again when another report of the same charge is recorded.
 #[test]
-fn a_charge_that_could_not_be_recorded_is_finished_as_one() {
+fn charge_that_could_not_be_recorded_is_finished_as_one() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let id = journal.begin(&card("order-1"), None).unwrap().name().to_owned();
@@ -371,7 +371,7 @@ fn form(id: &str) -> PaymentRef {
 
 /// At most one entry gets a number, whenever the process died.
 #[test]
-fn a_claimed_number_pays_once_whatever_crashes() {
+fn claimed_number_pays_once_whatever_crashes() {
     for crash in [Crash::Process, Crash::Power] {
         for is_done in [false, true] {
             for step in 0.. {
@@ -478,7 +478,7 @@ fn reported_number_belongs_to_one_entry() {
 }
 
 #[test]
-fn a_page_is_shown_to_one_payer() {
+fn page_is_shown_to_one_payer() {
     let journal = journal(&MemoryDisk::default());
     let (first, second) =
         (journal.begin(&card("order-1"), None).unwrap(), journal.begin(&card("order-2"), None).unwrap());
@@ -547,7 +547,7 @@ fn rejected_payment_is_polled_for_three_days() {
 
 /// Else it could pay for one order after the other.
 #[test]
-fn a_claim_for_no_entry_pays_for_nothing() {
+fn claim_for_no_entry_pays_for_nothing() {
     let journal = journal(&MemoryDisk::default());
     let unnamed = PaymentRef::pay_form(Decimal::TEN).with_claimed_number("gw-7", None);
     assert_eq!(journal.assign_number(&unnamed), Ok(Assigned::NoEntry));
@@ -619,7 +619,7 @@ fn claims_are_recorded_up_to_their_limit() {
 }
 
 #[test]
-fn the_same_transaction_twice_is_one_payers_code() {
+fn same_transaction_twice_is_one_payers_code() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-1"));
     journal.add(&code, None).unwrap();
@@ -632,7 +632,7 @@ fn the_same_transaction_twice_is_one_payers_code() {
 
 /// A program may have stored the transaction alone.
 #[test]
-fn a_named_code_is_found_by_its_transaction_too() {
+fn named_code_is_found_by_its_transaction_too() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code.clone().with_entry_id("table-4")), None).unwrap();

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_out_of_range_hides_nothing() {
+    fn number_that_is_out_of_range_hides_nothing() {
         let long = format!("-{}.5", "9".repeat(400));
         for number in ["1e999999999", "-1E+99999999999999999999", "1.5e400", long.as_str()] {
             let text = format!(r#"{{"a\"1e999":"\\1e999 к","amount":[{number}],"status":"CHARGE"}}"#);
@@ -342,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_index_holds_what_serde_json_reads(value in any_value(), pretty: bool) {
+        fn index_holds_what_serde_json_reads(value in any_value(), pretty: bool) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
             let document = Document::parse(&text).unwrap();
             // Written and read once, so that floating-point numbers are what serde_json makes of their digits.

@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pin_is_shown_nowhere() {
+    async fn pin_is_shown_nowhere() {
         let body = r#"{"code":"120","message":"PIN 918273 accepted","data":{"transaction_id":"001125","amount":100,"pinCode":"918273"}}"#;
         let answer = responding(200, body).pay_by_megapay(megapay_payment("order-1"), "918 273").await.unwrap();
         assert_eq!(answer.transaction_id.as_deref(), Some("001125"));

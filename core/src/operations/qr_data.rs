@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_transaction_is_read_from_the_code() {
+    async fn transaction_is_read_from_the_code() {
         let field = |tag: &str, text: &str| ElqrField { tag: tag.to_owned(), text: text.to_owned() };
         let once = Elqr { fields: vec![field("36", "T7")], ..code() };
         let twice = Elqr { fields: vec![field("36", "T7"), field("36", "T8")], ..code() };
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_payer_who_names_the_amount_may_change_it() {
+    async fn payer_who_names_the_amount_may_change_it() {
         let code = Elqr { kind: ElqrKind::Static, amount_tyiyn: None, amount_editable: Some(true), ..code() };
         let gateway = gateway(r#""elqr:32.11""#, response(&code.text().unwrap()));
         let data = gateway.create_qr_data(QrPayment::of_open_amount()).await.unwrap();

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_cut_or_changed_is_refused() {
+    fn text_that_was_cut_or_changed_is_refused() {
         let text = entry().to_string();
         assert_eq!(text.parse::<PaymentEntry>().unwrap(), entry());
         assert_eq!(format!(" {text}\r\n").parse::<PaymentEntry>().unwrap(), entry());

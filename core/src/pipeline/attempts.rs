@@ -21,7 +21,7 @@ use crate::{
     config::endpoint::Endpoint,
     operations::{Effect, RequestParts},
     pipeline::{
-        log::{Caller, Event, What},
+        log::{Caller, Event, EventDetails},
         outcome::{Again, ResendPolicy},
         telemetry::Recording,
     },
@@ -196,20 +196,20 @@ impl Attempts {
 
     /// A payment has its response, and its caller is gone.
     pub(super) fn record_nobody_waits(&self) {
-        self.event(What::NobodyWaits).record();
+        self.event(EventDetails::NobodyWaits).record();
     }
 
     fn record(&self, attempt: u32, result: &Result<Response, Failure>, took: Duration) {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let what = match result {
-            Ok(response) => What::Responded { attempt, http_status: response.http_status, duration_ms },
-            Err(failure) => What::NoResponse { attempt, duration_ms, failure: format!("{failure:?}") },
+            Ok(response) => EventDetails::Responded { attempt, http_status: response.http_status, duration_ms },
+            Err(failure) => EventDetails::NoResponse { attempt, duration_ms, failure: format!("{failure:?}") },
         };
         self.event(what).record();
     }
 
-    fn event(&self, what: What) -> Event {
-        Event { call: self.caller.number(), endpoint: self.endpoint.name, order: self.log_name.clone(), what }
+    fn event(&self, details: EventDetails) -> Event {
+        Event { call: self.caller.number(), endpoint: self.endpoint.name, order: self.log_name.clone(), details }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     pipeline::{
         attempts::{Attempts, Limits, RunningTask},
         engine::{Counted, Engine},
-        journaling::{Journaling, UnlessSent, What, in_task},
+        journaling::{JournalKind, Journaling, UnlessSent, in_task},
         outcome::{self, CallError},
         spans::CallEnd,
         telemetry::Recording,
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Queries the status of a payment by one of its numbers.
-    pub(crate) async fn ask(&self, query: &StatusQuery, limits: Limits) -> Result<ParsedStatus, CallError> {
+    pub(crate) async fn query_status(&self, query: &StatusQuery, limits: Limits) -> Result<ParsedStatus, CallError> {
         match query {
             StatusQuery::GatewayNumber(number) => {
                 self.execute_within(PaymentStatusQuery::new(number, None), limits).await
@@ -121,9 +121,9 @@ impl Engine {
     fn journal_part<O: Operation>(&self, operation: &O) -> Option<Journaling> {
         let journal = self.journal()?;
         let what = match O::KIND {
-            Kind::Pays(payment) => What::Payment(payment(operation)),
-            Kind::Confirms(payment) => What::Confirmation(payment(operation)),
-            Kind::Creates => What::Code,
+            Kind::Pays(payment) => JournalKind::Payment(payment(operation)),
+            Kind::Confirms(payment) => JournalKind::Confirmation(payment(operation)),
+            Kind::Creates => JournalKind::Code,
             Kind::Queries => return None,
         };
         Some(Journaling::new(journal, what, self.note.clone()))

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The kind of a call for the journal.
-pub(crate) enum What {
+pub(crate) enum JournalKind {
     /// A payment: recorded before sending.
     Payment(PaymentRef),
     /// A confirmation of a recorded payment.
@@ -27,7 +27,7 @@ pub(crate) enum What {
 /// The entry of a call.
 pub(crate) struct Journaling {
     journal: Journal,
-    what: What,
+    kind: JournalKind,
     note: Option<Arc<str>>,
     /// Held from the write until the result is recorded.
     held: Mutex<Option<EntryGuard>>,
@@ -45,16 +45,16 @@ impl Drop for UnlessSent<'_> {
 }
 
 impl Journaling {
-    pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Self {
-        Self { journal: journal.clone(), what, note, held: Mutex::default() }
+    pub(crate) fn new(journal: &Journal, kind: JournalKind, note: Option<Arc<str>>) -> Self {
+        Self { journal: journal.clone(), kind, note, held: Mutex::default() }
     }
 
     /// Records the call, durably. Nothing may be sent if that fails.
     pub(crate) fn begin(&self) -> Result<(), BeginError> {
-        let held = match &self.what {
-            What::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
-            What::Confirmation(payment) => self.journal.begin_confirmation(payment)?,
-            What::Code => None,
+        let held = match &self.kind {
+            JournalKind::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
+            JournalKind::Confirmation(payment) => self.journal.begin_confirmation(payment)?,
+            JournalKind::Code => None,
         };
         *self.held() = held;
         Ok(())
@@ -83,7 +83,7 @@ impl Journaling {
     }
 
     fn note_answer(&self, entry: &PaymentEntry, code: Option<&str>) -> Result<(), PaymentError> {
-        if let What::Code = self.what {
+        if let JournalKind::Code = self.kind {
             let added = self.journal.add(entry, self.note.as_deref());
             return added.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held));
         }

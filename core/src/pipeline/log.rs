@@ -33,11 +33,11 @@ pub(crate) struct Event {
     pub(crate) call: u64,
     pub(crate) endpoint: &'static str,
     pub(crate) order: Option<Arc<str>>,
-    pub(crate) what: What,
+    pub(crate) details: EventDetails,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum EventDetails {
     /// An attempt has its response.
     Responded { attempt: u32, http_status: u16, duration_ms: u64 },
     /// An attempt ended without a response.
@@ -71,22 +71,24 @@ impl Event {
     }
 
     pub(crate) fn level(&self) -> Level {
-        match self.what {
-            What::Responded { .. } => Level::DEBUG,
-            What::WaitsForRecovery { .. } => Level::INFO,
-            What::NoResponse { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
-            What::Delivery { level, .. } => level,
+        match self.details {
+            EventDetails::Responded { .. } => Level::DEBUG,
+            EventDetails::WaitsForRecovery { .. } => Level::INFO,
+            EventDetails::NoResponse { .. } | EventDetails::NobodyWaits | EventDetails::CheckoutFailed { .. } => {
+                Level::WARN
+            }
+            EventDetails::Delivery { level, .. } => level,
         }
     }
 
     pub(crate) fn message(&self) -> &'static str {
-        match self.what {
-            What::Responded { .. } => "responded",
-            What::NoResponse { .. } => "no response",
-            What::NobodyWaits => "the payment has its response, but its caller has stopped waiting",
-            What::CheckoutFailed { .. } => "a call of the checkout failed",
-            What::WaitsForRecovery { .. } => "another process recovers this journal: waiting until it ends",
-            What::Delivery { message, .. } => message,
+        match self.details {
+            EventDetails::Responded { .. } => "responded",
+            EventDetails::NoResponse { .. } => "no response",
+            EventDetails::NobodyWaits => "the payment has its response, but its caller has stopped waiting",
+            EventDetails::CheckoutFailed { .. } => "a call of the checkout failed",
+            EventDetails::WaitsForRecovery { .. } => "another process recovers this journal: waiting until it ends",
+            EventDetails::Delivery { message, .. } => message,
         }
     }
 
@@ -96,19 +98,19 @@ impl Event {
             warn!(target: "kassa", dropped, "{DROPPED}");
         }
         let (endpoint, order, message) = (self.endpoint, self.order.as_deref(), self.message());
-        match &self.what {
-            What::Responded { attempt, http_status, duration_ms } => {
+        match &self.details {
+            EventDetails::Responded { attempt, http_status, duration_ms } => {
                 debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "{message}");
             }
-            What::NoResponse { attempt, duration_ms, failure } => {
+            EventDetails::NoResponse { attempt, duration_ms, failure } => {
                 warn!(target: "kassa", endpoint, order, attempt, duration_ms, %failure, "{message}");
             }
-            What::NobodyWaits => warn!(target: "kassa", endpoint, order, "{message}"),
-            What::CheckoutFailed { http_status, duration_ms, failure } => {
+            EventDetails::NobodyWaits => warn!(target: "kassa", endpoint, order, "{message}"),
+            EventDetails::CheckoutFailed { http_status, duration_ms, failure } => {
                 warn!(target: "kassa", endpoint, http_status, duration_ms, %failure, "{message}");
             }
-            What::WaitsForRecovery { journal } => info!(target: "kassa", endpoint, journal, "{message}"),
-            What::Delivery { level, result, pause_ms, detail, .. } => {
+            EventDetails::WaitsForRecovery { journal } => info!(target: "kassa", endpoint, journal, "{message}"),
+            EventDetails::Delivery { level, result, pause_ms, detail, .. } => {
                 let (result, detail) = (result.as_deref(), detail.as_deref());
                 if *level == Level::WARN {
                     warn!(target: "kassa", endpoint, result, pause_ms, detail, "{message}");

@@ -6,7 +6,7 @@ use crate::{
     config::peer::is_https_or_loopback,
     response::{
         reader::{NotAnAnswer, ResponseReader},
-        redact::{Place, Redactor, is_no_word, names_an_amount},
+        redact::{Redactor, TextKind, is_no_word, names_an_amount},
         search::Decoded,
     },
 };
@@ -27,7 +27,7 @@ impl Redactor {
     ///
     /// Segments of the path and labels of the host are the gateway's own words, such as `3ds`.
     pub(crate) fn is_clean_page(&self, page: &Url) -> bool {
-        self.holds_none(page.as_str(), Place::Address) && self.has_clean_parts(page, DEEPEST)
+        self.holds_none(page.as_str(), TextKind::Address) && self.has_clean_parts(page, DEEPEST)
     }
 
     fn has_clean_parts(&self, page: &Url, depth: usize) -> bool {
@@ -136,7 +136,7 @@ mod tests {
 
     /// Pages inside pages, as deep as a response has room for.
     #[test]
-    fn a_page_of_many_pages_is_read() {
+    fn page_of_many_pages_is_read() {
         let address = "https://gw.example.kg/?a=".repeat(40_000);
         assert!(is_clean("swordfish-77", &address));
     }

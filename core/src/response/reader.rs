@@ -16,7 +16,7 @@ use crate::{
     payment_ref::report::{PaymentStatus, StatusReport},
     response::{
         Response,
-        redact::{Place, Redactor},
+        redact::{Redactor, TextKind},
     },
 };
 
@@ -233,7 +233,7 @@ impl<'a> ResponseReader<'a> {
 
     pub(crate) fn decimal(&self, field: ResponseField) -> Option<Decimal> {
         // A card number in its place is not an amount.
-        let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, Place::Address);
+        let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, TextKind::Address);
         let text = self.find(field).filter(|text| is_amount(text))?;
         read_amount(&text)
     }

@@ -57,7 +57,7 @@ impl HiddenCredentials {
 
 /// The kind of a text, which determines what counts as a secret in it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum TextKind {
     /// Text for people, and every JSON value.
     Text,
     /// A code or a number, whose digits may be those of a CVC by chance.
@@ -71,7 +71,7 @@ pub(super) enum Place {
 }
 
 /// The position of a secret in a text, and whether it is the card number.
-struct Found {
+struct SecretSpan {
     place: Range<usize>,
     is_pan: bool,
 }
@@ -101,28 +101,28 @@ impl Redactor {
     }
 
     fn other_body(&self, body: &str) -> String {
-        if self.is_whole_value(body.trim()) { MASK.to_owned() } else { self.masked(body, Place::Text).into_owned() }
+        if self.is_whole_value(body.trim()) { MASK.to_owned() } else { self.masked(body, TextKind::Text).into_owned() }
     }
 
     /// Masks a text from a response.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.is_whole_value(text.trim()) { MASK.into() } else { self.masked(text, Place::Text) }
+        if self.is_whole_value(text.trim()) { MASK.into() } else { self.masked(text, TextKind::Text) }
     }
 
     /// Masks a code: three digits that happen to equal the CVC are kept.
     pub(crate) fn code<'a>(&self, code: &'a str) -> Cow<'a, str> {
-        self.masked(code, Place::Code)
+        self.masked(code, TextKind::Code)
     }
 
     /// True if a text may be an identifier or part of a QR code, which a mask would change. It must not contain the
     /// card number, the token of HTTP Basic or a password that is not an ordinary word, nor be a one-time secret as a
     /// whole. Other words and digits may be there by chance.
     pub(crate) fn is_clean(&self, text: &str) -> bool {
-        self.one_time().all(|secret| secret != text.trim()) && self.holds_none(text, Place::Identifier)
+        self.one_time().all(|secret| secret != text.trim()) && self.holds_none(text, TextKind::Identifier)
     }
 
     /// True if a text contains no secret, plain or decoded.
-    pub(super) fn holds_none(&self, text: &str, place: Place) -> bool {
+    pub(super) fn holds_none(&self, text: &str, place: TextKind) -> bool {
         let finds_none = |text: &str| self.find(text, place).is_empty();
         finds_none(text) && Decoded::of(text).is_none_or(|decoded| finds_none(decoded.text()))
     }
@@ -169,8 +169,8 @@ impl Redactor {
             }
             masked.push_str(&match (is_string, is_name) {
                 (false, _) => self.number(token, name),
-                (true, false) => self.string(token, Place::Text),
-                (true, true) => self.string(token, Place::Name),
+                (true, false) => self.string(token, TextKind::Text),
+                (true, true) => self.string(token, TextKind::Name),
             });
         }
         masked.push_str(rest);
@@ -178,13 +178,13 @@ impl Redactor {
     }
 
     /// Strings are unescaped before they are searched, because an escape such as \u0031 could hide a secret.
-    fn string<'a>(&self, token: &'a str, place: Place) -> Cow<'a, str> {
+    fn string<'a>(&self, token: &'a str, place: TextKind) -> Cow<'a, str> {
         let Some(inside) = unescaped(token) else { return self.masked(token, place) };
         // A gateway may echo the whole request, as JSON inside a JSON string.
         let masked = if is_json(&inside) {
             Cow::from(self.body(&inside))
-        } else if place == Place::Name && is_field_name(&inside) {
-            self.masked(&inside, Place::Name)
+        } else if place == TextKind::Name && is_field_name(&inside) {
+            self.masked(&inside, TextKind::Name)
         } else {
             self.text(&inside)
         };
@@ -201,7 +201,7 @@ impl Redactor {
         match &self.pan {
             Some(pan) if is_secret(pan) => quoted(&pan_mask(pan)).into(),
             _ => {
-                let masked = self.masked(token, Place::Code);
+                let masked = self.masked(token, TextKind::Code);
                 if masked == token { masked } else { quoted(&masked).into() }
             }
         }
@@ -235,54 +235,54 @@ impl Redactor {
     }
 
     /// Searched in plain form first, and decoded afterwards: a text like a code may not be one, as in `100%4111`.
-    fn masked<'a>(&self, text: &'a str, place: Place) -> Cow<'a, str> {
+    fn masked<'a>(&self, text: &'a str, place: TextKind) -> Cow<'a, str> {
         let masked = self.with_masks(text.into(), self.find(text, place));
         let Some(decoded) = Decoded::of(&masked) else { return masked };
         let mut found = self.find(decoded.text(), place);
-        for Found { place, .. } in &mut found {
+        for SecretSpan { place, .. } in &mut found {
             *place = decoded.in_source(place);
         }
         self.with_masks(masked, found)
     }
 
     /// Every secret of a text, in the order in which they begin. Some may overlap.
-    fn find(&self, text: &str, place: Place) -> Vec<Found> {
+    fn find(&self, text: &str, place: TextKind) -> Vec<SecretSpan> {
         let numbers = self.pan.iter().flat_map(|pan| of_card_number(text, pan.expose()));
         let words = self.words(place).flat_map(|word| of_word(text, word));
         let parts = self.parts(place).flat_map(|part| of_text(text, part));
-        let mut found: Vec<_> = numbers.map(|place| Found { place, is_pan: true }).collect();
-        found.extend(words.chain(parts).map(|place| Found { place, is_pan: false }));
+        let mut found: Vec<_> = numbers.map(|place| SecretSpan { place, is_pan: true }).collect();
+        found.extend(words.chain(parts).map(|place| SecretSpan { place, is_pan: false }));
         found.sort_by_key(|found| found.place.start);
         found
     }
 
     /// The secrets that are found as whole words.
-    fn words(&self, place: Place) -> impl Iterator<Item = &str> {
-        let one_time = self.one_time().filter(move |_| matches!(place, Place::Text | Place::Name));
+    fn words(&self, place: TextKind) -> impl Iterator<Item = &str> {
+        let one_time = self.one_time().filter(move |_| matches!(place, TextKind::Text | TextKind::Name));
         // A long password is found inside words, and so as a word, too.
-        one_time.chain(self.passwords().filter(move |password| place == Place::Text && !is_long(password)))
+        one_time.chain(self.passwords().filter(move |password| place == TextKind::Text && !is_long(password)))
     }
 
     /// The secrets that are also found inside words.
-    fn parts(&self, place: Place) -> impl Iterator<Item = &str> {
+    fn parts(&self, place: TextKind) -> impl Iterator<Item = &str> {
         let counts = move |password: &&str| match place {
-            Place::Text | Place::Code => is_long(password),
-            Place::Name | Place::Identifier => is_no_word(password),
-            Place::Address => false,
+            TextKind::Text | TextKind::Code => is_long(password),
+            TextKind::Name | TextKind::Identifier => is_no_word(password),
+            TextKind::Address => false,
         };
-        let is_shown = matches!(place, Place::Text | Place::Code | Place::Name);
+        let is_shown = matches!(place, TextKind::Text | TextKind::Code | TextKind::Name);
         let token = [self.credentials.token.expose()].into_iter().filter(move |token| is_shown || is_long(token));
         token.chain(self.passwords().filter(counts))
     }
 
-    fn with_masks<'a>(&self, text: Cow<'a, str>, found: Vec<Found>) -> Cow<'a, str> {
+    fn with_masks<'a>(&self, text: Cow<'a, str>, found: Vec<SecretSpan>) -> Cow<'a, str> {
         let mut found = found.into_iter().peekable();
         if found.peek().is_none() {
             return text;
         }
         let mut masked = String::with_capacity(text.len());
         let mut at = 0;
-        while let Some(Found { mut place, mut is_pan }) = found.next() {
+        while let Some(SecretSpan { mut place, mut is_pan }) = found.next() {
             while let Some(more) = found.next_if(|more| more.place.start < place.end) {
                 place.end = place.end.max(more.place.end);
                 is_pan |= more.is_pan;

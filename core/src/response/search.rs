@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_bounded() {
+    fn word_is_bounded() {
         for text in
             ["737", "(737)", "cvc=737&x", "cvc_737", "code is 737.", "1, 737", "12,737,8", ". 737", "737.x", "№737"]
         {

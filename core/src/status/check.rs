@@ -186,7 +186,7 @@ impl StatusCheck<'_> {
 
     async fn query(&self, query: &StatusQuery) -> Result<ParsedStatus, CallError> {
         let time_left = self.deadline.saturating_duration_since(self.engine.transport().now());
-        self.engine.ask(query, Limits { deadline: time_left, ..self.limits }).await
+        self.engine.query_status(query, Limits { deadline: time_left, ..self.limits }).await
     }
 
     /// The gateway's number came from a response, and a faulty gateway may give two payments the same one. So a final status without the

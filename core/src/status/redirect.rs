@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gateways_own_parameters_are_the_last_ones() {
+    fn gateways_own_parameters_are_the_last_ones() {
         let redirect = ReturnRedirect::parse("https://s.kg/r?OrderNumber=mine&OrderNumber=a%26b%20%D1%8F").unwrap();
         assert_eq!((redirect.order_number.as_str(), redirect.status_code), ("a&b я", None));
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_keeps_its_own_marks() {
+    fn value_keeps_its_own_marks() {
         for (url, order_number) in [
             ("https://s.kg/r?next=/a?b=1&OrderNumber=o-1", "o-1"),
             ("https://s.kg/r?OrderNumber=o-1&next=/a?b=1;c#top", "o-1"),

@@ -371,7 +371,7 @@ impl Shared {
             return Err(failed(progress, expired));
         }
         if due <= now {
-            self.ask(&mut self.state(), now, deadline);
+            self.start_query(&mut self.state(), now, deadline);
             return Ok(None);
         }
         let _waiting = self.wait_for(due, deadline);
@@ -399,9 +399,9 @@ impl Shared {
         Waiting(self)
     }
 
-    fn ask(&self, state: &mut PollState, started: Instant, deadline: Instant) {
+    fn start_query(&self, state: &mut PollState, started: Instant, deadline: Instant) {
         self.check_now.store(false, Ordering::Release);
-        let answer = self.source.ask(self.payment.clone(), deadline - started);
+        let answer = self.source.check(self.payment.clone(), deadline - started);
         state.query = Query::InFlight { started, answer };
     }
 
@@ -502,7 +502,7 @@ impl Due for Shared {
             state.query = Query::None;
             return self.waiter.wake_by_ref();
         };
-        self.ask(&mut state, now, deadline);
+        self.start_query(&mut state, now, deadline);
         let Query::InFlight { answer, .. } = &mut state.query else { return };
         let waker = Waker::from(self.waiter.clone());
         let first = AssertUnwindSafe(|| context.run(|| answer.poll_unpin(&mut Context::from_waker(&waker))));

@@ -120,7 +120,7 @@ fn on_own_threads<F: Future>(future: F) -> F::Output {
 }
 
 /// Runs a query to its end on the calling thread, which drives the network for it.
-pub(crate) fn ask<F: Future>(query: F) -> F::Output {
+pub(crate) fn run_query<F: Future>(query: F) -> F::Output {
     CallingThread::that_drives().run(query)
 }
 
@@ -179,7 +179,7 @@ mod tests {
 
     /// It was lost, and the call with it, if a slice ended with the poll that had yielded.
     #[test]
-    fn a_wake_up_is_not_lost_between_two_slices() {
+    fn wake_up_is_not_lost_between_two_slices() {
         let yields = async {
             for _ in 0..10_000 {
                 tokio::task::yield_now().await;

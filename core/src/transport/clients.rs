@@ -31,7 +31,7 @@ use tokio::{
 };
 
 use crate::{
-    config::peer::{Peer, Way, unusable_proxy},
+    config::peer::{Peer, ProxyRoute, unusable_proxy},
     error::PaymentError,
     text::without_mark,
     transport::{
@@ -164,15 +164,15 @@ impl Setup {
     fn new(peer: &Peer<'_>) -> Result<Self, PaymentError> {
         let proxy = match peer.way {
             // Redaction: the problem is not quoted, as it may hold the proxy's password.
-            Way::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
-            Way::Direct | Way::Environment => None,
+            ProxyRoute::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
+            ProxyRoute::Direct | ProxyRoute::Environment => None,
         };
         let suffix = peer.user_agent_suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default();
         let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
         Ok(Self {
             tls: client_config(peer.extra_root_certificates)?,
             proxy,
-            environment_proxies: matches!(peer.way, Way::Environment),
+            environment_proxies: matches!(peer.way, ProxyRoute::Environment),
             connect_timeout: peer.connect_timeout,
             user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
                 PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coding_is_named_and_never_quoted() {
+    fn coding_is_named_and_never_quoted() {
         let read = |texts: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for &text in texts {

@@ -6,7 +6,7 @@ use rustls::{CertificateError, InvalidMessage};
 
 use super::Failure;
 use crate::{
-    config::peer::{Peer, Way},
+    config::peer::{Peer, ProxyRoute},
     transport::connection::Stage,
 };
 
@@ -32,12 +32,12 @@ impl Target {
         let host = peer.base_url.host_str().unwrap_or_default();
         let port = peer.base_url.port_or_known_default();
         let (host_name, way) = match peer.way {
-            Way::Direct => (format!("the host name {host}"), ""),
-            Way::Environment => (
+            ProxyRoute::Direct => (format!("the host name {host}"), ""),
+            ProxyRoute::Environment => (
                 format!("the host name {host}, or that of a proxy,"),
                 ", directly or through a proxy of the environment,",
             ),
-            Way::Url(_) => ("the host name of the proxy".to_owned(), " through the proxy"),
+            ProxyRoute::Url(_) => ("the host name of the proxy".to_owned(), " through the proxy"),
         };
         let (url_setting, roots_setting) = match peer.name {
             "gateway" => ("base_url (KASSA_URL)", "extra_root_certificates (KASSA_ROOT_CERTIFICATES)"),
@@ -195,7 +195,7 @@ mod tests {
             name,
             base_url: Url::parse(base_url).unwrap(),
             basic_token: None,
-            way: &Way::Direct,
+            way: &ProxyRoute::Direct,
             extra_root_certificates: &[],
             connect_timeout: Duration::from_secs(10),
             user_agent_suffix: None,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_named_by_host_and_port_alone() {
+    fn target_is_named_by_host_and_port_alone() {
         for (base_url, address) in [
             ("https://pay.example.kg/token-of-a-tenant/", "pay.example.kg:443"),
             ("http://127.0.0.1:8400/", "127.0.0.1:8400"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_that_fails_says_what_to_do() {
+    fn certificate_that_fails_says_what_to_do() {
         let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let old = CertificateError::ExpiredContext { time: at(2), not_after: at(1) };
         let young = CertificateError::NotValidYetContext { time: at(1), not_before: at(2) };

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_no_password() {
+    fn word_is_no_password() {
         assert!(can_be_otp("7") && can_be_otp("A1b2"));
         assert!(!can_be_otp("ж") && !can_be_otp("code") && !can_be_otp(""));
     }

@@ -93,7 +93,7 @@ fn confirmation(next_step: &NextStep) -> &str {
 }
 
 #[tokio::test]
-async fn a_card_payment_with_3ds() {
+async fn card_payment_with_3ds() {
     for (pan, end, charged) in [("4111111111111111", "charged", 1), ("4111111111000124", "rejected", 0)] {
         let shop = Shop::open();
         let payment = card("order-1", pan);
@@ -118,7 +118,7 @@ async fn a_card_payment_with_3ds() {
 }
 
 #[tokio::test]
-async fn a_card_without_3ds_is_decided_by_its_status() {
+async fn card_without_3ds_is_decided_by_its_status() {
     for (pan, end) in [("4000000000002016", "charged"), ("4000000000002024", "rejected")] {
         let shop = Shop::open();
         let created = shop.gateway.create_card_payment(card("order-1", pan)).await.unwrap();
@@ -128,7 +128,7 @@ async fn a_card_without_3ds_is_decided_by_its_status() {
 }
 
 #[tokio::test]
-async fn an_unknown_outcome_is_found_out() {
+async fn unknown_outcome_is_found_out() {
     let shop = Shop::open();
     let error = shop.gateway.create_card_payment(card("order-1", "4000000000002057")).await.unwrap_err();
     let PaymentError::OutcomeUnknown { payment, .. } = error else { panic!("{error}") };
@@ -164,7 +164,7 @@ async fn an_mbank_payment() {
 }
 
 #[tokio::test]
-async fn a_pay_form_payment_is_known_by_its_callback() {
+async fn pay_form_payment_is_known_by_its_callback() {
     let shop = Shop::open_with(|config| *config = config.clone().with_dialect(sandbox_dialect()));
     let form = changed(support::pay_form(), |it| it.callback_url = "http://127.0.0.1:1/cb?ref=17".into());
     let made = shop.gateway.create_pay_form(form).await.unwrap();
@@ -260,7 +260,7 @@ async fn wrong_credentials_and_refusal_return_kinds() {
 
 /// Every operation, against a sandbox that answers in its other dialect.
 #[tokio::test]
-async fn a_dialect_file_teaches_the_other_dialect() {
+async fn dialect_file_teaches_the_other_dialect() {
     let dialect = Dialect::from_json(include_str!("../../../examples/sandbox-other-dialect.json")).unwrap();
     let options = SandboxOptions { acts_as: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
     let shop = Shop::open_at(options, |config| *config = config.clone().with_dialect(dialect));
@@ -299,7 +299,7 @@ async fn a_dialect_file_teaches_the_other_dialect() {
 
 /// The sandbox answers in a dialect that the client does not know: what it could not read may have happened, and did.
 #[tokio::test]
-async fn an_unknown_dialect_is_an_unknown_outcome() {
+async fn unknown_dialect_is_an_unknown_outcome() {
     let shop = Shop::open();
     shop.sandbox.faults().add(kassa_sandbox::Fault::other_dialect().times(1)).unwrap();
     let error = shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap_err();

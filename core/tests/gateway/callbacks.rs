@@ -41,7 +41,7 @@ fn callback_with_new_status_or_date_is_parsed() {
 }
 
 #[test]
-fn an_order_number_is_needed_and_no_more() {
+fn order_number_is_needed_and_no_more() {
     let all = ["amount", "status", "dateCreated", "provider"];
     for text in [
         r#"{"orderNumber":"1"}"#,
@@ -121,7 +121,7 @@ fn it_is_the_same_in_every_form() {
 }
 
 #[test]
-fn an_amount_is_read_where_it_means_one_number() {
+fn amount_is_read_where_it_means_one_number() {
     let read = |amount: &str, currency: &str| {
         let callback = Callback::parse(&body("1", amount, "CHARGE", "Cards").replace(r#""KGS""#, currency)).unwrap();
         (callback.amount.map(|amount| amount.to_string()), callback.currency, callback.missing)

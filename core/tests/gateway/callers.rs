@@ -56,7 +56,7 @@ fn leaves_no_connection_behind() {
 
 /// A caller's runtime need have neither. The HTTP client panics in such a runtime, and no panic may reach a caller.
 #[test]
-fn a_runtime_without_io_or_timers_will_do() {
+fn runtime_without_io_or_timers_will_do() {
     let server = responding();
     for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
         for runtime in [runtime.build().unwrap(), runtime.enable_io().build().unwrap()] {

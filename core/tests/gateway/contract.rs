@@ -20,7 +20,7 @@ async fn sell(gateway: impl PaymentGateway) -> PaymentRef {
 }
 
 #[tokio::test]
-async fn a_gateway_behind_its_trait_is_that_gateway() {
+async fn gateway_behind_its_trait_is_that_gateway() {
     let server = Server::responding(200, &Op::MbankPayment.success_body());
     let shared: Arc<dyn PaymentGateway> = Arc::new(server.gateway());
     assert_eq!(sell(&*shared).await, mbank_payment().payment_ref());

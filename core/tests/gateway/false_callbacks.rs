@@ -75,7 +75,7 @@ fn mismatch(verdict: &Verdict) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_forged_amount_is_a_mismatch() {
+async fn forged_amount_is_a_mismatch() {
     let shop = Shop::open();
     shop.sandbox.faults().add(Fault::callback_forged().times(1)).unwrap();
     shop.pay("order-1", WITH_3DS).await;
@@ -90,7 +90,7 @@ async fn a_forged_amount_is_a_mismatch() {
 }
 
 #[tokio::test]
-async fn a_forged_status_is_a_mismatch_or_still_open() {
+async fn forged_status_is_a_mismatch_or_still_open() {
     let shop = Shop::open();
     shop.pay("open", WITH_3DS).await;
     let verdict = shop.judge(&callback("open", PRICE, "CHARGE"), "open").await;

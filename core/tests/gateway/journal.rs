@@ -90,7 +90,7 @@ fn fake_with(journal: &Journal) -> (FakeGateway, Gateway) {
 
 /// The whole use of a journal: the program dies; another one lists the unfinished payments, queries, delivers and finishes them.
 #[test]
-fn a_program_that_died_finds_its_payments_again() {
+fn program_that_died_finds_its_payments_again() {
     let folder = Folder::new("died");
     let (fake, gateway) = fake_with(&folder.journal());
     let with_note = gateway.with_note("cart 17").unwrap();
@@ -353,7 +353,7 @@ fn pay_form_is_listed_until_paid_and_finished() {
 }
 
 #[test]
-fn a_declined_try_ends_no_pay_form() {
+fn declined_try_ends_no_pay_form() {
     let folder = Folder::new("declined");
     let (fake, gateway) = fake_with(&folder.journal());
     let created = run(gateway.create_pay_form(pay_form())).unwrap();
@@ -366,7 +366,7 @@ fn a_declined_try_ends_no_pay_form() {
 
 /// Replay: a payer claims an earlier payment for another cart of the same amount.
 #[test]
-fn a_claimed_number_pays_for_one_order_alone() {
+fn claimed_number_pays_for_one_order_alone() {
     let folder = Folder::new("replay");
     let (fake, gateway) = fake_with(&folder.journal());
     let forms: Vec<_> = (0..2).map(|_| run(gateway.create_pay_form(pay_form())).unwrap()).collect();
@@ -400,7 +400,7 @@ fn own_payment_cannot_pay_for_pay_form() {
 
 /// For an address that says which payment it is about, the name is chosen before the request is made.
 #[test]
-fn an_entry_can_be_named_by_its_user_once() {
+fn entry_can_be_named_by_its_user_once() {
     let folder = Folder::new("named");
     let (_, gateway) = fake_with(&folder.journal());
     let form = || pay_form().with_entry_id("order-17");
@@ -421,7 +421,7 @@ fn an_entry_can_be_named_by_its_user_once() {
 
 /// The gateway's own picture tells no transaction; the callback does.
 #[test]
-fn a_qr_picture_has_an_entry_of_its_own() {
+fn qr_picture_has_an_entry_of_its_own() {
     let folder = Folder::new("picture");
     let (fake, gateway) = fake_with(&folder.journal());
     let (first, second) = (

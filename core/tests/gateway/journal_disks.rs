@@ -65,7 +65,7 @@ fn journal_of_the_child() -> Journal {
 fn on_a_full_disk_nothing_is_sent() {
     let folder = Folder::new("full");
     let journal = folder.journal();
-    child("a_writer_on_a_full_disk", "trap '' XFSZ; ulimit -f 0;", &folder.0);
+    child("writer_on_a_full_disk", "trap '' XFSZ; ulimit -f 0;", &folder.0);
     assert_eq!(entries(&journal), [], "the number was never taken");
     let (fake, gateway) = gateway(journal);
     gateway.create_mbank_payment(tea("order-1")).expect("there is room again");
@@ -74,14 +74,14 @@ fn on_a_full_disk_nothing_is_sent() {
 
 #[test]
 #[ignore = "run by on_a_full_disk_nothing_is_sent"]
-fn a_writer_on_a_full_disk() {
+fn writer_on_a_full_disk() {
     let (fake, gateway) = gateway(journal_of_the_child());
     is_not_sent(&fake, &gateway, "order-1");
 }
 
 /// There was room for the first line, and for nothing after it.
 #[test]
-fn a_disk_that_fills_up_forgets_no_payment() {
+fn disk_that_fills_up_forgets_no_payment() {
     let folder = Folder::new("fills-up");
     let journal = folder.journal();
     child("writer_on_a_disk_that_fills_up", "trap '' XFSZ; ulimit -f 1;", &folder.0);
@@ -95,7 +95,7 @@ fn a_disk_that_fills_up_forgets_no_payment() {
 }
 
 #[test]
-#[ignore = "run by a_disk_that_fills_up_forgets_no_payment"]
+#[ignore = "run by disk_that_fills_up_forgets_no_payment"]
 fn writer_on_a_disk_that_fills_up() {
     let (fake, gateway) = gateway(journal_of_the_child());
     // A block is 512 bytes: the note leaves room for little else.
@@ -119,14 +119,14 @@ fn read_only_folder_prevents_sending() {
         }
     };
     may(0o555);
-    child("a_writer_who_may_only_read", "", &folder.0);
+    child("writer_who_may_only_read", "", &folder.0);
     may(0o755);
     assert_eq!(entries(&journal), []);
 }
 
 #[test]
 #[ignore = "run by read_only_folder_prevents_sending"]
-fn a_writer_who_may_only_read() {
+fn writer_who_may_only_read() {
     let folder = PathBuf::from(env::var_os(FOLDER).expect("run by another test"));
     // The superuser may write everywhere, and nobody else opens it.
     let opened_before = Journal::open(&folder);

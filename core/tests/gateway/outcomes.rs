@@ -238,7 +238,7 @@ async fn no_connection_means_that_nothing_happened() {
 
 /// A name that nobody can ever have (RFC 6761).
 #[tokio::test]
-async fn a_host_that_is_not_found_is_named() {
+async fn host_that_is_not_found_is_named() {
     let config = GatewayConfig::new("https://pay.invalid", Credentials::basic("a", "b")).with_query_retries(0);
     let gateway = Gateway::new(config).unwrap();
     for op in [Op::CardPayment, Op::QrStatus] {
@@ -306,7 +306,7 @@ async fn each_operation_has_its_success() {
 
 /// A success status with a readable body that is not a success.
 #[tokio::test]
-async fn a_readable_response_that_is_not_a_success() {
+async fn readable_response_that_is_not_a_success() {
     let no_status = r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"amount":100.10}}"#;
     let bad_page =
         r#"{"code":"110","payFormUrl":"http://evil.example/","data":{"ConfirmationUrl":"javascript:alert(1)"}}"#;
@@ -342,7 +342,7 @@ async fn a_readable_response_that_is_not_a_success() {
 }
 
 #[tokio::test]
-async fn a_code_that_the_dialect_lists_is_a_refusal() {
+async fn code_that_the_dialect_lists_is_a_refusal() {
     let names = [
         "card_payment",
         "mbank_payment",
@@ -403,7 +403,7 @@ async fn refusal_code_with_500_or_status_is_no_refusal() {
 
 /// A status is worth more than an amount: what cannot be read exactly is absent, and the raw response is there.
 #[tokio::test]
-async fn an_odd_amount_does_not_hide_a_status() {
+async fn odd_amount_does_not_hide_a_status() {
     for amount in [r#""""#, r#""100,10""#, r#""100.10 KGS""#, "null", "{}", "1e300", "1e999999999"] {
         let body = format!(r#"{{"code":"200","data":{{"status":"CHARGE","amount":{amount}}}}}"#);
         let server = Server::responding(200, &body);
@@ -414,7 +414,7 @@ async fn an_odd_amount_does_not_hide_a_status() {
 }
 
 #[tokio::test]
-async fn a_code_may_be_a_number_and_data_of_any_shape() {
+async fn code_may_be_a_number_and_data_of_any_shape() {
     for body in [
         r#"{"code":110,"data":null}"#,
         r#"{"code":"110","data":"none"}"#,
@@ -453,7 +453,7 @@ async fn unknown_outcome_keeps_gateway_number() {
 
 /// A cache or a mixed-up connection can deliver a response to another request. Its numbers would lead to another payment.
 #[tokio::test]
-async fn a_response_about_another_payment_is_no_answer() {
+async fn response_about_another_payment_is_no_answer() {
     let page = "https://gw.example.kg/3ds?token=gw-other";
     let card = |number: &str, amount: &str, currency: &str| {
         format!(
@@ -503,7 +503,7 @@ async fn response_repeating_request_is_accepted() {
 
 /// A refusal in the response to another request says nothing about this payment.
 #[tokio::test]
-async fn a_refusal_of_another_payment_is_not_believed() {
+async fn refusal_of_another_payment_is_not_believed() {
     let body = r#"{"code":"05","message":"No","data":{"orderNumber":"order-9"}}"#;
     let refusals = r#"{"endpoints": {"card_payment": {"refusal_codes": ["05"]}}}"#;
     let dialect = Dialect::from_json(refusals).unwrap();

@@ -28,7 +28,7 @@ async fn pay(page: &str, password: &str) -> Result<CardPaymentCreated, PaymentEr
 }
 
 #[tokio::test]
-async fn an_unlucky_password_costs_no_payment() {
+async fn unlucky_password_costs_no_payment() {
     for password in UNLUCKY {
         let created = pay(PAGE, password).await.unwrap_or_else(|error| panic!("{password}: {error}"));
         assert_eq!(created.next_step, NextStep::open_confirmation(PAGE), "{password}");
@@ -44,7 +44,7 @@ async fn an_unlucky_password_costs_no_payment() {
 }
 
 #[tokio::test]
-async fn a_report_is_read_whatever_the_password_is() {
+async fn report_is_read_whatever_the_password_is() {
     for password in UNLUCKY {
         let server = Server::responding(200, &Op::PaymentStatus.success_body());
         let report = gateway(&server, password).payment_status("gw-1", None).await.unwrap();
@@ -55,7 +55,7 @@ async fn a_report_is_read_whatever_the_password_is() {
 }
 
 #[tokio::test]
-async fn a_page_with_a_secret_in_it_is_not_handed_on() {
+async fn page_with_a_secret_in_it_is_not_handed_on() {
     let echoes = [
         (PASSWORD, format!("password={PASSWORD}")),
         (PASSWORD, format!("x={PASSWORD}")),

@@ -59,7 +59,7 @@ async fn payments_use_new_connections_queries_share() {
 }
 
 #[tokio::test]
-async fn a_query_is_repeated_until_it_is_answered() {
+async fn query_is_repeated_until_it_is_answered() {
     let calls = AtomicUsize::new(0);
     let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
         0 => response(503, ""),
@@ -269,7 +269,7 @@ async fn close_waits_for_cancelled_payment_in_flight() {
 }
 
 #[tokio::test]
-async fn a_dropped_query_leaves_the_gateway_usable() {
+async fn dropped_query_leaves_the_gateway_usable() {
     let server = Server::start(|request| match request.line.as_str() {
         line if line.contains("transaction_id") => Answer::Silence,
         _ => response(200, &Op::ProviderStatus.success_body()),
@@ -291,7 +291,7 @@ fn async_gateway_works_without_callers_runtime() {
 
 /// From a plain thread, inside a current-thread runtime, inside workers of a multi-thread one, and many at once.
 #[test]
-fn the_blocking_gateway_works_everywhere() {
+fn blocking_gateway_works_everywhere() {
     let server = Server::responding(200, &Op::QrStatus.success_body());
     let gateway = BlockingGateway::new(server.config()).unwrap();
     gateway.qr_status("tx").unwrap();

@@ -22,12 +22,12 @@ use crate::{
 };
 
 #[test]
-fn a_subscriber_that_panics_costs_no_answer() {
+fn subscriber_that_panics_costs_no_answer() {
     alone::run("subscribers::panics", &[]);
 }
 
 #[test]
-fn a_subscriber_that_blocks_costs_no_answer() {
+fn subscriber_that_blocks_costs_no_answer() {
     alone::run("subscribers::blocks", &[]);
 }
 
@@ -85,7 +85,7 @@ fn subscribe(evil: impl Fn() + Send + Sync + 'static) -> Receiver<Call> {
 }
 
 #[test]
-#[ignore = "alone in its process, by a_subscriber_that_panics_costs_no_answer"]
+#[ignore = "alone in its process, by subscriber_that_panics_costs_no_answer"]
 fn panics() {
     let say = panic::take_hook();
     panic::set_hook(Box::new(move |what| {
@@ -99,7 +99,7 @@ fn panics() {
 }
 
 #[test]
-#[ignore = "alone in its process, by a_subscriber_that_blocks_costs_no_answer"]
+#[ignore = "alone in its process, by subscriber_that_blocks_costs_no_answer"]
 fn blocks() {
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);

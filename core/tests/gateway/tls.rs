@@ -77,7 +77,7 @@ async fn invalid_certificate_is_misconfigured() {
 }
 
 #[tokio::test]
-async fn an_extra_root_is_trusted() {
+async fn extra_root_is_trusted() {
     for version in rustls::ALL_VERSIONS {
         let (url, pem, _) = tls_server("localhost", &[version]);
         // As a text that an editor on Windows wrote.

@@ -263,7 +263,7 @@ async fn nothing_may_be_answered_from_a_cache() {
 }
 
 #[tokio::test]
-async fn a_response_of_any_type_is_accepted() {
+async fn response_of_any_type_is_accepted() {
     for op in Op::all() {
         let request = sent(async |gateway| op.run(&gateway).await).await;
         let accept = request.header("accept").unwrap_or("*/*");
@@ -272,7 +272,7 @@ async fn a_response_of_any_type_is_accepted() {
 }
 
 #[tokio::test]
-async fn the_host_is_the_one_of_the_base_url() {
+async fn host_is_the_one_of_the_base_url() {
     let server = Server::responding(200, "{}");
     let port = server.address.port();
     for (base_url, host) in [
@@ -300,7 +300,7 @@ async fn credentials_travel_in_utf8() {
 }
 
 #[tokio::test]
-async fn the_user_agent_ends_in_the_suffix() {
+async fn user_agent_ends_in_the_suffix() {
     for op in [Op::CardPayment, Op::PaymentStatus] {
         let configure = |config: &mut GatewayConfig| config.user_agent_suffix = Some("my-shop/1.2 (kg)".into());
         let request = sent_with(configure, async |gateway| op.run(&gateway).await).await;
@@ -329,7 +329,7 @@ async fn base_url_prefix_precedes_every_path() {
 }
 
 #[tokio::test]
-async fn a_status_query_can_travel_as_a_query_string() {
+async fn status_query_can_travel_as_a_query_string() {
     for (language, line) in [
         (None, "GET /api/v1.1.0/status?orderNumber=gw-1 HTTP/1.1"),
         (Some("ky"), "GET /api/v1.1.0/status?orderNumber=gw-1&language=ky HTTP/1.1"),
@@ -418,7 +418,7 @@ async fn hostile_values_stay_one_json_string() {
 }
 
 #[tokio::test]
-async fn a_card_number_is_sent_as_digits() {
+async fn card_number_is_sent_as_digits() {
     for typed in ["4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", " 4111\u{a0}1111\t1111--1111\r\n"] {
         let payment = card_payment().with_card(Card::new(typed, "01", 2030, "000", "A B"));
         let request = sent(async |gateway| gateway.create_card_payment(payment).await).await;

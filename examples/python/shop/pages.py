@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.templating import Jinja2Templates
 
 from . import catalogue
-from .checkouts import Checkouts, ServerTrouble
+from .checkouts import Checkouts, ServerUnavailable
 from .forms import read_form
 from .orders import NotPayable, Order, Orders
 from .views import OrderView, money
@@ -79,8 +79,8 @@ class Pages:
             for checkout in self._orders.checkouts(order)[-1:]:
                 if checkout.id is not None:
                     await self._checkouts.cancel(checkout.id)
-        except ServerTrouble as trouble:
-            LOGGER.info("order %s is not cancelled: %s", order.reference, trouble)
+        except ServerUnavailable as error:
+            LOGGER.info("order %s is not cancelled: %s", order.reference, error)
             return _go_to(order, "?after=kept")
         return _go_to(order, "?after=cancel")
 
@@ -99,8 +99,8 @@ class Pages:
         except NotPayable:
             # The button of an old page: the new one shows how it stands.
             return _go_to(order)
-        except ServerTrouble as trouble:
-            LOGGER.warning("order %s cannot be paid now: %s", order.reference, trouble)
+        except ServerUnavailable as error:
+            LOGGER.warning("order %s cannot be paid now: %s", order.reference, error)
             return _go_to(order)
         return RedirectResponse(page_url, 303)
 

@@ -93,7 +93,7 @@ def _paid(told: Sequence[Event], paid: Sequence[Event]) -> Standing:
     """An order is paid once. What was charged beside that has to be given back, and so has what came after it was given up."""
     too_late = all(event.after == "cancelled" for event in paid)
     charged = len(paid) + sum(event.kind == "checkout.overpaid" for event in told)
-    given_back = sum(event.kind == "checkout.refund_noted" for event in told)
+    given_back = sum(event.kind == "checkout.refund_recorded" for event in told)
     owed = charged - (0 if too_late else 1) - given_back
     return Standing(State.PAID_TOO_LATE if too_late else State.PAID, max(0, owed), given_back)
 

@@ -19,7 +19,7 @@ def books(sandbox: Sandbox) -> Books:
     return Books(sandbox)
 
 
-def test_a_card_is_confirmed_at_the_bank(payer: Payer, books: Books, shop: ShopProcess) -> None:
+def test_card_is_confirmed_at_the_bank(payer: Payer, books: Books, shop: ShopProcess) -> None:
     payer.fill_basket(2, gift_box=True)
     payer.look("product")
     order_page = payer.order(2, gift_box=True)
@@ -55,7 +55,7 @@ def test_order_with_declined_card_is_paid_by_another_method(payer: Payer, books:
     assert [payment.times_charged for payment in books.payments] == [0, 1]
 
 
-def test_a_card_without_3ds_is_paid_at_once(payer: Payer, books: Books) -> None:
+def test_card_without_3ds_is_paid_at_once(payer: Payer, books: Books) -> None:
     payer.order()
     payer.open_pay_form()
     payer.type_card(cards.WITHOUT_3DS_APPROVED)
@@ -93,7 +93,7 @@ def test_declined_mbank_payment_can_be_retried(payer: Payer, books: Books) -> No
 
 
 @pytest.mark.parametrize("phone", [phones.MBANK_APPROVED, phones.MEGAPAY_APPROVED], ids=["MBank", "MegaPay"])
-def test_a_wallet_on_the_pay_form(payer: Payer, books: Books, phone: TestPhone) -> None:
+def test_wallet_on_the_pay_form(payer: Payer, books: Books, phone: TestPhone) -> None:
     order_page = payer.order()
     pay_form = payer.open_pay_form()
     # Somebody who turns back finds the way to the payment page again.
@@ -111,7 +111,7 @@ def test_a_wallet_on_the_pay_form(payer: Payer, books: Books, phone: TestPhone) 
     assert books.charged_once().provider == phone.provider
 
 
-def test_a_payment_declined_on_the_pay_form_leaves_the_order_open(payer: Payer, books: Books) -> None:
+def test_payment_declined_on_the_pay_form_leaves_the_order_open(payer: Payer, books: Books) -> None:
     order_page = payer.order()
     payer.open_pay_form()
     payer.choose_wallet(phones.MBANK_INSUFFICIENT_FUNDS)
@@ -123,7 +123,7 @@ def test_a_payment_declined_on_the_pay_form_leaves_the_order_open(payer: Payer, 
     assert (books.only().status, books.only().times_charged) == ("Reject", 0)
 
 
-def test_a_qr_code_is_scanned_by_a_phone_and_the_page_follows(
+def test_qr_code_is_scanned_by_a_phone_and_the_page_follows(
     payer: Payer, browser: Browser, books: Books, stage: Stage
 ) -> None:
     order_page = payer.order()
@@ -155,7 +155,7 @@ def test_everything_works_without_scripts(browser: Browser, stage: Stage, books:
     payer.close()
 
 
-def test_the_pages_are_good_to_read_in_the_dark(browser: Browser, stage: Stage) -> None:
+def test_pages_are_good_to_read_in_the_dark(browser: Browser, stage: Stage) -> None:
     payer = Payer(browser, stage.shop.url, stage.hosts, dark=True)
     payer.sees_in_the_shop(payer.order(), "Waiting for your payment")
     payer.look("waiting-for-payment-dark")
@@ -176,7 +176,7 @@ def test_payer_returning_before_webhook_sees_waiting_notice(payer: Payer, books:
     payer.sees_screen("choose")
 
 
-def test_an_order_is_cancelled(payer: Payer, books: Books) -> None:
+def test_order_is_cancelled(payer: Payer, books: Books) -> None:
     order_page = payer.order()
     payer.sees_in_the_shop(order_page, "Waiting for your payment")
     payer.press("Cancel the order")
@@ -211,7 +211,7 @@ def test_what_is_being_paid_is_not_cancelled(payer: Payer, sandbox: Sandbox, sho
     books.charged_once()
 
 
-def test_the_page_names_the_shop(payer: Payer) -> None:
+def test_page_names_the_shop(payer: Payer) -> None:
     payer.order()
     expect(payer.page.get_by_text("1 x Mountain honey, 500 g")).to_be_visible()
     expect(payer.page.locator("body")).to_contain_text(re.compile("390"))

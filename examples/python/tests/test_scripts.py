@@ -112,7 +112,7 @@ def test_card(terminal: Terminal) -> None:
     assert terminal.run("check", str(ref)).end() == "charged 100.10 KGS"
 
 
-def test_a_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
+def test_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
     script = terminal.run("card", "100.10", pan=cards.APPROVED.pan)
     ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
     assert "/3ds?token=" in script.rest_of_line("open:")
@@ -147,7 +147,7 @@ def test_megapay_asks_for_a_mistyped_pin_again(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(("name", "phone", "prompt"), WRONG_CODES)
-def test_a_code_that_is_never_right_ends_it(terminal: Terminal, name: str, phone: str, prompt: str) -> None:
+def test_code_that_is_never_right_ends_it(terminal: Terminal, name: str, phone: str, prompt: str) -> None:
     """At once: nobody waits 20 minutes for a payment that its payer cannot confirm."""
     script = terminal.run(name, phone, "250", *(["7"] if name == "megapay" else []))
     ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))
@@ -181,7 +181,7 @@ def test_qr(terminal: Terminal) -> None:
     assert (terminal.folder / "qr.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
+def test_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
     terminal.sandbox.switches.change(acts_as="other")
     script = terminal.run("qr", "100.10", dialect="sandbox-other-dialect.json")
     ref = kassa.PaymentRef.parse(script.rest_of_line("reference:"))

@@ -72,9 +72,9 @@ def test_paid_is_paid_whatever_was_told_before_and_comes_after(before: list[Even
     assert standing([FIRST], [*before, paid(), *late]) == Standing(State.PAID)
 
 
-def test_an_order_is_paid_once_and_the_rest_is_owed() -> None:
+def test_order_is_paid_once_and_the_rest_is_owed() -> None:
     assert standing([FIRST], [paid(), told("checkout.overpaid")]) == Standing(State.PAID, owed=1)
-    given_back = [paid(), told("checkout.overpaid"), told("checkout.refund_noted")]
+    given_back = [paid(), told("checkout.overpaid"), told("checkout.refund_recorded")]
     assert standing([FIRST], given_back) == Standing(State.PAID, given_back=1)
     twice = [told("checkout.expired"), paid(after="expired"), paid(SECOND)]
     assert standing([FIRST, SECOND], twice) == Standing(State.PAID, owed=1)
@@ -86,7 +86,7 @@ def test_what_was_given_up_is_owed_whole() -> None:
     assert standing([FIRST], [*late, told("checkout.overpaid")]) == Standing(State.PAID_TOO_LATE, owed=2)
 
 
-def test_the_newest_checkout_counts_and_doubt_about_any() -> None:
+def test_newest_checkout_counts_and_doubt_about_any() -> None:
     over = told("checkout.expired")
     assert standing([FIRST, SECOND], [over]).state == State.OPEN
     # A checkout that is paid by its first code after its shop has cancelled the second one.
@@ -97,7 +97,7 @@ def test_the_newest_checkout_counts_and_doubt_about_any() -> None:
     assert standing([FIRST, SECOND], [over, doubt]).state == State.UNCLEAR
 
 
-def test_a_page_looks_again_as_long_as_more_may_come() -> None:
+def test_page_looks_again_as_long_as_more_may_come() -> None:
     shown, cancelled = told("payment.accepted", "awaiting"), told("checkout.cancelled")
     assert standing([FIRST], [shown, cancelled]).may_change
     # Between the payment's event and the checkout's.

@@ -40,7 +40,7 @@ def told_addresses(shop: ShopProcess) -> list[str]:
     return re.findall(r"http://[\d.:]+\S*(?<![:.])", shop.told)
 
 
-def test_the_shop_brings_all_it_needs_and_goes_on_after_a_crash(browser: Browser, own: ShopProcess) -> None:
+def test_shop_brings_all_it_needs_and_goes_on_after_a_crash(browser: Browser, own: ShopProcess) -> None:
     printed = told_addresses(own)
     assert len(printed) == 3
     payer = Payer(browser, own.url, {urlsplit(url).netloc for url in printed})
@@ -122,7 +122,7 @@ sys.exit(shop.main())
     assert b"Exception ignored" in ended.stderr
 
 
-def test_a_shop_with_a_server_elsewhere_needs_none_of_kassas_packages(tmp_path: Path, server: KassaServer) -> None:
+def test_shop_with_a_server_elsewhere_needs_none_of_kassas_packages(tmp_path: Path, server: KassaServer) -> None:
     script = """
 import sys
 for name in ("kassa", "kassa_sandbox", "kassa_server"):
@@ -136,7 +136,7 @@ from shop import __main__
         assert "Test mode" not in get(shop.url)
 
 
-def test_a_port_that_is_taken_is_told(own: ShopProcess, tmp_path: Path) -> None:
+def test_port_that_is_taken_is_told(own: ShopProcess, tmp_path: Path) -> None:
     another = ShopProcess(tmp_path / "another", urlsplit(own.url).port or 0, None)
     with pytest.raises(AssertionError, match=r"The shop cannot start: .*in use"):
         another.start()

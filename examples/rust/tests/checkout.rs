@@ -87,7 +87,7 @@ fn every_command_works_with_a_gateway_by_its_url() {
 }
 
 #[test]
-fn a_payment_created_elsewhere_stays_open_after_a_wrong_password() {
+fn payment_created_elsewhere_stays_open_after_a_wrong_password() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let elsewhere = Shop::at(gateway.url(), PASSWORD);
@@ -127,7 +127,7 @@ fn exit_code_reflects_payment_result() {
 }
 
 #[test]
-fn a_card_whose_creation_errs_is_found_out_by_asking() {
+fn card_whose_creation_errs_is_found_out_by_asking() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let (run, line) = shop.json(&["card", "--pan", "4000000000002057"]);

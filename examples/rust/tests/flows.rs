@@ -94,7 +94,7 @@ fn card(pan: &str) -> String {
 }
 
 #[test]
-fn a_mobile_bank_payment_is_delivered() {
+fn mobile_bank_payment_is_delivered() {
     let shop = Shop::open();
     let told = shop.run(&["mbank", "996555000101", "250"], &format!("{OTP}\n"));
     assert_eq!(told, "code: paid, deliver: two coffees\n");
@@ -103,7 +103,7 @@ fn a_mobile_bank_payment_is_delivered() {
 }
 
 #[test]
-fn a_wrong_code_is_asked_for_again() {
+fn wrong_code_is_asked_for_again() {
     let shop = Shop::open();
     let told = shop.run(&["mbank", "996555000101", "250"], &format!("000000\n{OTP}\n"));
     assert!(told.ends_with("\ncode: paid, deliver: two coffees\n"), "{told}");
@@ -120,7 +120,7 @@ fn megapay_shows_the_total_before_the_pin() {
 }
 
 #[test]
-fn a_reference_that_was_signed_for_another_amount_delivers_nothing() {
+fn reference_that_was_signed_for_another_amount_delivers_nothing() {
     let shop = Shop::open();
     shop.run(&["pay-form", "100.10"], "");
     let number = shop.number();
@@ -133,7 +133,7 @@ fn a_reference_that_was_signed_for_another_amount_delivers_nothing() {
 }
 
 #[test]
-fn a_lost_answer_is_asked_about_and_delivered_once() {
+fn lost_answer_is_asked_about_and_delivered_once() {
     let shop = Shop::open();
     let lost = Fault::response_lost().endpoint(EndpointName::MbankConfirm).times(1);
     shop.sandbox.faults().add(lost).unwrap();
@@ -143,7 +143,7 @@ fn a_lost_answer_is_asked_about_and_delivered_once() {
 }
 
 #[test]
-fn a_card_is_charged_at_once_or_on_its_banks_page() {
+fn card_is_charged_at_once_or_on_its_banks_page() {
     let shop = Shop::open();
     let told = shop.run(&["card", "100.10"], &card(WITHOUT_3DS));
     assert!(told.ends_with("paid, deliver: two coffees\n"), "{told}");
@@ -156,7 +156,7 @@ fn a_card_is_charged_at_once_or_on_its_banks_page() {
 }
 
 #[test]
-fn a_qr_code_is_shown_and_followed() {
+fn qr_code_is_shown_and_followed() {
     let shop = Shop::open();
     let mut program = shop.start(&["qr", "100.10"], "");
     program.told("scan it, or open: ");
@@ -165,7 +165,7 @@ fn a_qr_code_is_shown_and_followed() {
 }
 
 #[test]
-fn a_pay_form_is_proved_by_its_callback_and_by_the_payers_return() {
+fn pay_form_is_proved_by_its_callback_and_by_the_payers_return() {
     let shop = Shop::open();
     let page = shop.run(&["pay-form", "100.10"], "");
     assert!(page.starts_with("open: ") && page.contains("/pay-form?token="), "{page}");
@@ -184,7 +184,7 @@ fn a_pay_form_is_proved_by_its_callback_and_by_the_payers_return() {
 }
 
 #[test]
-fn a_support_desk_asks_by_what_was_stored() {
+fn support_desk_asks_by_what_was_stored() {
     let shop = Shop::open();
     shop.run(&["card", "100.10"], &card(WITHOUT_3DS));
     let stored = PaymentRef::card(shop.number(), "100.10".parse().unwrap(), "KGS").to_string();

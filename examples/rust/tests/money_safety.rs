@@ -17,7 +17,7 @@ use support::{Between, CVC, Fate, PASSWORD, Run, Shop, read_request, sandbox};
 const CARD_AT_ONCE: &str = "4000000000002016";
 
 #[test]
-fn a_program_killed_after_sending_finds_its_payment_again() {
+fn program_killed_after_sending_finds_its_payment_again() {
     let gateway = sandbox();
     let between = Between::new(&gateway, Fate::Held);
     let shop = Shop::at(&between.url, PASSWORD);
@@ -49,7 +49,7 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
 }
 
 #[test]
-fn a_lost_response_is_an_unknown_outcome_and_is_watched() {
+fn lost_response_is_an_unknown_outcome_and_is_watched() {
     let gateway = sandbox();
     let between = Between::new(&gateway, Fate::Lost);
     let shop = Shop::at(&between.url, PASSWORD);
@@ -77,7 +77,7 @@ fn a_lost_response_is_an_unknown_outcome_and_is_watched() {
 }
 
 #[test]
-fn a_server_that_reads_and_closes_leaves_the_outcome_unknown() {
+fn server_that_reads_and_closes_leaves_the_outcome_unknown() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let shop = Shop::at(&format!("http://{}", listener.local_addr().unwrap()), PASSWORD);
     thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(|stream| drop(read_request(&stream))));
@@ -92,7 +92,7 @@ fn a_server_that_reads_and_closes_leaves_the_outcome_unknown() {
 }
 
 #[test]
-fn a_wrong_password_moves_no_money() {
+fn wrong_password_moves_no_money() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), "wrong");
     let (run, line) = shop.json(&["card"]);
@@ -103,7 +103,7 @@ fn a_wrong_password_moves_no_money() {
 }
 
 #[test]
-fn a_payment_that_cannot_be_asked_about_is_not_failed() {
+fn payment_that_cannot_be_asked_about_is_not_failed() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let card = ["card", "--order-number", "PAID-1", "--pan", CARD_AT_ONCE, "--no-wait"];
@@ -167,7 +167,7 @@ fn resuming_tells_whose_payments_it_leaves_alone() {
 }
 
 #[test]
-fn an_embedded_sandbox_with_a_file_outlives_its_program() {
+fn embedded_sandbox_with_a_file_outlives_its_program() {
     let shop = Shop::embedded();
     let file = ["--sandbox-db", "sandbox.db"];
     shop.run(&[&["mbank", "--order-number", "KEPT-1", "--no-wait"], &file[..]].concat()).expect_code(0);

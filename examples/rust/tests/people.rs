@@ -48,7 +48,7 @@ impl Story {
 }
 
 #[test]
-fn a_person_finishes_all_four_payments() {
+fn person_finishes_all_four_payments() {
     let shop = Shop::embedded();
     let mut story = Story::of(&shop, &["all", "--interactive"]);
     let page = story.url_after("payer     open");
@@ -91,7 +91,7 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
 
 /// One that gives its order number alone looks like the one before it, and may tell of something new.
 #[test]
-fn a_callback_without_a_status_is_no_duplicate() {
+fn callback_without_a_status_is_no_duplicate() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["card", "--order-number", "HEARD-3", "--pan", "4000000000002016"]).expect_code(0);
@@ -105,7 +105,7 @@ fn a_callback_without_a_status_is_no_duplicate() {
 }
 
 #[test]
-fn an_order_that_paid_once_pays_for_nothing_else() {
+fn order_that_paid_once_pays_for_nothing_else() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["pay-form"]).expect_code(0);
@@ -176,7 +176,7 @@ fn unpaid_payment_is_listed_until_resolved_by_a_person() {
 }
 
 #[test]
-fn a_callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
+fn callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["mbank", "--order-number", "OPEN-1", "--no-wait"]).expect_code(0);
@@ -215,7 +215,7 @@ fn paid_payment_is_reported_when_a_later_one_fails() {
 }
 
 #[test]
-fn a_callback_that_could_not_be_checked_is_checked_again() {
+fn callback_that_could_not_be_checked_is_checked_again() {
     let gateway = sandbox();
     let between = Between::new(&gateway, Fate::Lost);
     between.let_through();

@@ -128,7 +128,7 @@ mod tests {
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     #[test]
-    fn an_event_is_one_line() {
+    fn event_is_one_line() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_204_060);
         let shown = |event: EventToSign| {
             let signed = event.member("checkout", "co_1").sent_at(at).sign(SECRET).unwrap();

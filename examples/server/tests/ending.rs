@@ -9,7 +9,7 @@ use std::{
 use kassa_test_patience::wait_until;
 
 #[test]
-fn the_server_ends_with_it() {
+fn server_ends_with_it() {
     let temporary = tempfile::tempdir().unwrap();
     let mut demo = Command::new(env!("CARGO_BIN_EXE_kassa-server-demo"))
         .arg("start")

@@ -152,7 +152,7 @@ fn events_go_to_the_developers_own_address() {
 }
 
 #[test]
-fn an_unknown_argument_is_refused() {
+fn unknown_argument_is_refused() {
     let output = Command::new(env!("CARGO_BIN_EXE_kassa-server-demo")).args(["start", "--events"]).output().unwrap();
     assert!(!output.status.success());
     assert!(

@@ -102,7 +102,7 @@ class ShopProcess:
     def open(self, url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
         """Asks the shop, and follows nothing."""
         assert urlsplit(url).netloc == urlsplit(self.url).netloc
-        answer = ask(url, method, body, headers)
+        answer = request(url, method, body, headers)
         self.pages.append(f"{answer.location}\n{answer.text}")
         return answer
 
@@ -117,16 +117,16 @@ class ShopProcess:
 
     def way_back(self, page_url: str) -> str:
         """Where the page for payers leads back to."""
-        backs: set[str] = set(re.findall(rf'href="({re.escape(self.url)}[^"]*)"', ask(page_url).text))
+        backs: set[str] = set(re.findall(rf'href="({re.escape(self.url)}[^"]*)"', request(page_url).text))
         (back,) = backs
         return back
 
     def pay(self, reference: str, page_url: str, phone: TestPhone) -> str:
         """Chooses the gateway's page on the page for payers, and pays there; where the payer is sent back to."""
-        (form_key,) = set(re.findall(r'name="key" value="([^"]+)"', ask(page_url).text))
+        (form_key,) = set(re.findall(r'name="key" value="([^"]+)"', request(page_url).text))
         chosen = urlencode({"key": form_key, "method": "pay_form"})
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        assert ask(f"{page_url}/pay", "POST", chosen, kind).status == 303
+        assert request(f"{page_url}/pay", "POST", chosen, kind).status == 303
         # On a busy machine the gateway's page may be there a moment later.
         wait_until(lambda: self.server.checkout(reference)["payments"][0].get("page_url") is not None, self.log)
         (payment,) = self.server.checkout(reference)["payments"]
@@ -176,7 +176,7 @@ class ShopProcess:
         return self.open(f"{self.url}/events", "POST", body, headers).status
 
 
-def ask(url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
+def request(url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
     """Asks, and follows nothing."""
     address = urlsplit(url)
     connection = HTTPConnection(address.netloc, timeout=PATIENCE)

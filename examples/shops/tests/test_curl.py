@@ -50,14 +50,14 @@ def test_who_is_declined_is_told(server: KassaServer) -> None:
     assert server.checkout("order-19")["state"] == "open"
 
 
-def test_a_wrong_code_is_asked_for_again(server: KassaServer) -> None:
+def test_wrong_code_is_asked_for_again(server: KassaServer) -> None:
     bought = buy(server, "order-20", phones.MBANK_APPROVED, otp=f"000000\n{phones.MBANK_APPROVED.otp}")
     assert bought.stdout.endswith("The code from the SMS? The code from the SMS? paid\n"), bought
     (payment,) = server.checkout("order-20")["payments"]
     assert payment["state"] == "charged"
 
 
-def test_a_refusal_ends_it_and_shows_what_is_wrong(server: KassaServer) -> None:
+def test_refusal_ends_it_and_shows_what_is_wrong(server: KassaServer) -> None:
     refused = buy(server, "order-18", phones.MBANK_APPROVED, KASSA_API_KEY="ak_wrong")
     assert refused.returncode != 0
     assert "401" in refused.stderr

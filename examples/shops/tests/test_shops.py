@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 from kassa_sandbox import phones
-from shop_process import ShopProcess, ask, wait_until
+from shop_process import ShopProcess, request, wait_until
 
 NUMBERS = itertools.count(1)
 OTHER_SECRET = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
@@ -29,7 +29,7 @@ def test_who_pays_gets_the_order(shop: ShopProcess) -> None:
     back = shop.pay(reference, page, phones.MBANK_APPROVED)
     # From the gateway to the page for payers, and from there to the shop.
     assert back.startswith(f"{page}/back?")
-    assert ask(back).status == 303
+    assert request(back).status == 303
     assert shop.way_back(page) == f"{shop.url}/orders/{reference}"
     wait_until(lambda: "delivered" in shop.page_of(reference), shop.log)
     # It shows it before its log is written.
@@ -60,7 +60,7 @@ def test_what_is_forged_delivers_nothing(shop: ShopProcess) -> None:
     assert shop.deliveries(reference) == 0
 
 
-def test_an_event_that_comes_twice_delivers_once(shop: ShopProcess) -> None:
+def test_event_that_comes_twice_delivers_once(shop: ShopProcess) -> None:
     reference, _ = shop.buy()
     event_id = new_id()
     assert [shop.tell(reference, event_id=event_id) // 100 for _ in range(3)] == [2, 2, 2]
@@ -92,7 +92,7 @@ def test_while_the_secret_is_replaced_one_right_signature_is_enough(shop: ShopPr
 
 
 @pytest.mark.parametrize("reference", ["order-0000000000", "../order", "nobody"])
-def test_an_event_about_an_unknown_order_is_not_taken(shop: ShopProcess, reference: str) -> None:
+def test_event_about_an_unknown_order_is_not_taken(shop: ShopProcess, reference: str) -> None:
     assert shop.tell(reference, event_id=new_id()) == 404
 
 
@@ -102,7 +102,7 @@ def test_nothing_else_is_there(shop: ShopProcess) -> None:
     assert all(status in (404, 405) for status in statuses), statuses
 
 
-def test_a_shop_without_its_server_says_so_and_no_page_tells_a_secret(shop: ShopProcess) -> None:
+def test_shop_without_its_server_says_so_and_no_page_tells_a_secret(shop: ShopProcess) -> None:
     shop.server.kill()
     assert shop.open(f"{shop.url}/buy", "POST").status == 500
     shop.server.restart()

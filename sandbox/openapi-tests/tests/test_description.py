@@ -86,11 +86,11 @@ def test_every_example_is_taken(description: dict[str, Any], kassa_sandbox: Sand
 
 
 @pytest.mark.parametrize("way", ["body", "query"])
-def test_a_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, way: str) -> None:
+def test_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, way: str) -> None:
     payment = {"orderNumber": "GET-1", "phone": "996555000101", "amount": 250, "comment": "Lunch"}
     number = json.loads(call(kassa_sandbox, "POST", "/api/v1.1.0/mbank/pay", payment)[1])["data"]["paymentId"]
 
-    def ask(**fields: object) -> tuple[int, str]:
+    def request(**fields: object) -> tuple[int, str]:
         in_body = fields if way == "body" else None
         return call(kassa_sandbox, "GET", STATUS, in_body, "" if in_body else urlencode(fields))
 
@@ -103,7 +103,7 @@ def test_a_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, wa
         (400, {"orderNumber": number, "provider": "MBank"}),
         (400, {}),
     ]:
-        status, body = ask(**fields)
+        status, body = request(**fields)
         assert status == expected, body
         assert_described(description, "get", STATUS, status, body)
 
@@ -111,7 +111,7 @@ def test_a_status_by_get(description: dict[str, Any], kassa_sandbox: Sandbox, wa
 @pytest.mark.parametrize(
     "body", [[], "text", 1, None, {"orderNumber": 1}, {"orderNumber": None}, {"orderNumber": ["a"]}]
 )
-def test_a_wrong_body_of_a_get_is_refused(description: dict[str, Any], kassa_sandbox: Sandbox, body: object) -> None:
+def test_wrong_body_of_a_get_is_refused(description: dict[str, Any], kassa_sandbox: Sandbox, body: object) -> None:
     status, answer = call(kassa_sandbox, "GET", STATUS, body)
     assert status == 400, answer
     assert_described(description, "get", STATUS, status, answer)

@@ -42,13 +42,13 @@ def run(sandbox: Sandbox, tag: str, authorization: str, folder: Path) -> None:
     assert "No issues found" in done.stdout
 
 
-def test_the_gateway_endpoints(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_gateway_endpoints(sandbox: Sandbox, tmp_path: Path) -> None:
     with sandbox:
         login = ":".join(sandbox.credentials).encode()
         run(sandbox, "gateway", f"Basic {base64.b64encode(login).decode()}", tmp_path)
         assert sandbox.ledger(), "the valid requests made payments"
 
 
-def test_the_admin_interface(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_admin_interface(sandbox: Sandbox, tmp_path: Path) -> None:
     with sandbox:
         run(sandbox, "admin", f"Bearer {sandbox.admin_token}", tmp_path)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Learner,
     endpoint::{Endpoint, FieldOf},
-    exchanges::{Seen, Value},
+    exchanges::{Observed, Value},
     report::{At, Finding, OpenPoint},
 };
 
@@ -33,8 +33,8 @@ pub(super) struct Rule<'t> {
 
 /// Searches values for candidate places. `fits` is `None` for a value about which nothing is known.
 pub(super) fn candidates<'s>(
-    seen: impl Iterator<Item = &'s Seen>,
-    fits: impl Fn(&Seen, &Value) -> Option<bool>,
+    seen: impl Iterator<Item = &'s Observed>,
+    fits: impl Fn(&Observed, &Value) -> Option<bool>,
 ) -> Vec<Candidate> {
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
     for seen in seen {

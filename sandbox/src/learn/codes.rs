@@ -9,7 +9,7 @@ use super::{
     Learner,
     answers::Meaning,
     endpoint::{Endpoint, Field, FieldOf, Role},
-    exchanges::{Seen, Value},
+    exchanges::{Observed, Value},
     report::{At, Finding, OpenPoint},
     values::is_amount_of,
 };
@@ -157,7 +157,7 @@ impl Learner<'_> {
         Some(list)
     }
 
-    fn has_succeeded(&self, seen: &Seen) -> bool {
+    fn has_succeeded(&self, seen: &Observed) -> bool {
         let has =
             |field: Field| self.place(FieldOf(seen.endpoint, field)).is_some_and(|place| seen.value(place).is_some());
         seen.is_ok()
@@ -174,9 +174,9 @@ impl Learner<'_> {
 
     /// Later exchanges of the same payment. If its number was used again, and
     /// that was accepted with another code, they belong to the second attempt.
-    fn later<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s Seen> {
+    fn later<'s>(&'s self, seen: &'s Observed) -> impl Iterator<Item = &'s Observed> {
         let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
-        let is_second_attempt = move |later: &&Seen| {
+        let is_second_attempt = move |later: &&Observed| {
             let is_create = later.endpoint == seen.endpoint && seen.endpoint.role() == Role::Creates;
             is_create && later.is_ok() && self.code(later) != self.code(seen)
         };
@@ -185,10 +185,10 @@ impl Learner<'_> {
 
     /// Whether the payment existed after an exchange: a query returned its status word, one of its
     /// numbers or its amount. For a confirmation: whether the payment was charged without another one.
-    fn existed_after(&self, seen: &Seen) -> bool {
+    fn existed_after(&self, seen: &Observed) -> bool {
         let payment = self.exchanges.payment(seen);
         let has_its_own = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
-        let is_report = |later: &Seen| {
+        let is_report = |later: &Observed| {
             Endpoint::QUERIES.contains(&later.endpoint)
                 && later.is_ok()
                 && (self.word(later).is_some()
@@ -206,29 +206,30 @@ impl Learner<'_> {
 
     /// Whether the payment's word changed after a confirmation, and not to
     /// one that means a failure: the confirmation may have had an effect.
-    fn went_on_after(&self, seen: &Seen) -> bool {
+    fn went_on_after(&self, seen: &Observed) -> bool {
         let all = self.exchanges.payment(seen).exchanges.iter().map(|index| &self.exchanges.seen[*index]);
         let before: Vec<_> = all.filter(|other| other.at < seen.at).filter_map(|other| self.word(other)).collect();
-        let failed =
-            |other: &Seen| self.failures.get(&seen.payment).into_iter().flatten().any(|failure| failure.at == other.at);
+        let failed = |other: &Observed| {
+            self.failures.get(&seen.payment).into_iter().flatten().any(|failure| failure.at == other.at)
+        };
         let mut after = self.later(seen).filter(|other| !failed(other)).filter_map(|other| self.word(other));
         !before.is_empty() && after.any(|word| !before.contains(&word))
     }
 
-    fn was_charged_after(&self, seen: &Seen) -> bool {
+    fn was_charged_after(&self, seen: &Observed) -> bool {
         self.later(seen).any(|later| self.word(later).is_some_and(|word| self.is_charged(later.endpoint, word)))
     }
 
     /// Whether another confirmation of the same payment followed and got another code, as after a wrong password.
-    fn was_sent_again(&self, seen: &Seen) -> bool {
+    fn was_sent_again(&self, seen: &Observed) -> bool {
         let is_second =
-            |later: &Seen| later.endpoint == seen.endpoint && later.is_ok() && self.code(later) != self.code(seen);
+            |later: &Observed| later.endpoint == seen.endpoint && later.is_ok() && self.code(later) != self.code(seen);
         seen.endpoint.role() == Role::Confirms && self.later(seen).any(is_second)
     }
 }
 
 impl Uses {
-    fn add(&mut self, seen: &Seen, succeeded: bool, existed: bool, sent_again: bool) {
+    fn add(&mut self, seen: &Observed, succeeded: bool, existed: bool, sent_again: bool) {
         self.all.push(seen.at);
         for (holds, list) in [
             (seen.is_ok(), &mut self.ok),

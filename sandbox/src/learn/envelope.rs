@@ -8,7 +8,7 @@ use strum::VariantArray;
 use super::{
     Learner,
     endpoint::{Endpoint, Field, FieldOf},
-    exchanges::{Kind, Seen, Value},
+    exchanges::{Kind, Observed, Value},
     report::{At, Finding, OpenPoint},
 };
 
@@ -177,7 +177,7 @@ impl Learner<'_> {
     }
 
     /// The code of a response.
-    pub(super) fn code<'s>(&self, seen: &'s Seen) -> Option<&'s str> {
+    pub(super) fn code<'s>(&self, seen: &'s Observed) -> Option<&'s str> {
         let place = self.place(FieldOf(seen.endpoint, Field::Code))?;
         seen.value(place).map(|value| value.text.as_str())
     }
@@ -189,6 +189,6 @@ pub(super) fn is_named_like_status(place: &str) -> bool {
     name.contains("stat") || matches!(name.as_str(), "st" | "result" | "статус" | "состояние" | "абалы")
 }
 
-fn readable(seen: &Seen) -> impl Iterator<Item = &Value> {
+fn readable(seen: &Observed) -> impl Iterator<Item = &Value> {
     seen.response.iter().filter(|value| value.is_readable())
 }

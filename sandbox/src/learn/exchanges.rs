@@ -77,7 +77,7 @@ impl Value {
 
 /// A request and its response.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     pub(super) at: At,
     pub(super) endpoint: Endpoint,
     pub(super) method: String,
@@ -92,7 +92,7 @@ pub(super) struct Seen {
     pub(super) is_repeat: bool,
 }
 
-impl Seen {
+impl Observed {
     pub(super) fn is_ok(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
@@ -156,7 +156,7 @@ impl Payment {
 /// Recordings by payment.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<Observed>,
     pub(super) payments: Vec<Payment>,
     pub(super) callbacks: Vec<CallbackSeen>,
     /// Requests to unknown paths.
@@ -197,7 +197,7 @@ impl Exchanges {
             self.unusable.push((at, why));
         }
         let (response, is_object) = if is_cut { (Vec::new(), false) } else { values(body) };
-        let mut seen = Seen {
+        let mut seen = Observed {
             at,
             endpoint,
             method: exchange.request.method.clone(),
@@ -214,7 +214,7 @@ impl Exchanges {
     }
 
     /// Finds the payment of a request, or starts one.
-    fn assign(&mut self, seen: &mut Seen) {
+    fn assign(&mut self, seen: &mut Observed) {
         let number = seen.requested(if seen.endpoint == Endpoint::QrStatus { "transaction_id" } else { "orderNumber" });
         let number = number.map(str::to_owned);
         let known = number.as_deref().and_then(|number| self.find(number, seen));
@@ -256,7 +256,7 @@ impl Exchanges {
 
     /// The payment with a number: one that has it, or the only one whose responses contain it. A gateway's numbers can look like
     /// the merchant's order numbers, so each query searches its own kind of number first. An ambiguous number matches no payment.
-    fn find(&self, number: &str, seen: &Seen) -> Option<usize> {
+    fn find(&self, number: &str, seen: &Observed) -> Option<usize> {
         let is = |known: &Option<String>| known.as_deref() == Some(number);
         let own = self.payments.iter().rposition(|payment| is(&payment.own));
         let of_gateway = self.payments.iter().rposition(|payment| match seen.endpoint {
@@ -268,7 +268,7 @@ impl Exchanges {
             return of_gateway;
         }
         let in_responses = || {
-            let names = |seen: &&Seen| seen.response.iter().any(|value| value.names(number));
+            let names = |seen: &&Observed| seen.response.iter().any(|value| value.names(number));
             let found: BTreeSet<usize> = self.seen.iter().filter(names).map(|seen| seen.payment).collect();
             let is_possible = number.len() >= SHORTEST_NUMBER && seen.endpoint.role() != Role::Creates;
             found.iter().next().copied().filter(|_| is_possible && found.len() == 1)
@@ -293,23 +293,23 @@ impl Exchanges {
         }
     }
 
-    pub(super) fn payment(&self, seen: &Seen) -> &Payment {
+    pub(super) fn payment(&self, seen: &Observed) -> &Payment {
         &self.payments[seen.payment]
     }
 
     /// The exchanges with an endpoint.
-    pub(super) fn at(&self, endpoint: Endpoint) -> impl Iterator<Item = &Seen> {
+    pub(super) fn at(&self, endpoint: Endpoint) -> impl Iterator<Item = &Observed> {
         self.seen.iter().filter(move |seen| seen.endpoint == endpoint)
     }
 
     /// The exchanges in whose responses the core reads values.
-    pub(super) fn read_at(&self, endpoint: Endpoint) -> impl Iterator<Item = &Seen> {
+    pub(super) fn read_at(&self, endpoint: Endpoint) -> impl Iterator<Item = &Observed> {
         self.at(endpoint).filter(|seen| seen.is_read())
     }
 }
 
 impl Payment {
-    fn begin(&mut self, seen: &Seen, number: Option<String>) {
+    fn begin(&mut self, seen: &Observed, number: Option<String>) {
         if self.created_by.is_some() {
             return;
         }

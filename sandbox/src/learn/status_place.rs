@@ -7,7 +7,7 @@ use super::{
     candidates::{Candidate, shown_place},
     endpoint::{Endpoint, Field, FieldOf},
     envelope::{LONGEST_WORD, is_named_like_status},
-    exchanges::{Kind, Seen, Value},
+    exchanges::{Kind, Observed, Value},
     report::{At, Finding, OpenPoint},
 };
 
@@ -19,9 +19,9 @@ impl Learner<'_> {
     pub(super) fn learn_status_place(&mut self, endpoint: Endpoint) {
         let field = FieldOf(endpoint, Field::Status);
         let exchanges = self.exchanges;
-        let is_created = |seen: &&Seen| exchanges.payment(seen).created_by.is_some();
-        let objects: Vec<&Seen> = exchanges.read_at(endpoint).collect();
-        let about_known: Vec<&Seen> = objects.iter().copied().filter(is_created).collect();
+        let is_created = |seen: &&Observed| exchanges.payment(seen).created_by.is_some();
+        let objects: Vec<&Observed> = exchanges.read_at(endpoint).collect();
+        let about_known: Vec<&Observed> = objects.iter().copied().filter(is_created).collect();
         let reports = if about_known.is_empty() { &objects } else { &about_known };
         self.report_unreadable(endpoint);
         if reports.is_empty() {
@@ -78,8 +78,8 @@ impl Learner<'_> {
         self.places.insert(field, place.to_owned());
     }
 
-    fn changing_places(&self, endpoint: Endpoint, reports: &[&Seen]) -> Vec<Candidate> {
-        let mut places: BTreeMap<&str, Vec<(&Seen, &Value)>> = BTreeMap::new();
+    fn changing_places(&self, endpoint: Endpoint, reports: &[&Observed]) -> Vec<Candidate> {
+        let mut places: BTreeMap<&str, Vec<(&Observed, &Value)>> = BTreeMap::new();
         for seen in reports {
             for value in seen.response.iter().filter(|value| value.is_readable()) {
                 places.entry(&value.place).or_default().push((seen, value));
@@ -88,7 +88,7 @@ impl Learner<'_> {
         // Another endpoint's value there proves nothing: one's code may be the other's word.
         let is_own = |place: &str| self.places.iter().any(|(field, known)| field.0 == endpoint && known == place);
         let is_known = |place: &str| self.envelope.contains(place) || is_own(place);
-        let candidate = |(place, values): (&str, Vec<(&Seen, &Value)>)| Candidate {
+        let candidate = |(place, values): (&str, Vec<(&Observed, &Value)>)| Candidate {
             place: place.to_owned(),
             fits: values.iter().map(|(seen, _)| seen.at).collect(),
             differs: Vec::new(),
@@ -103,8 +103,8 @@ impl Learner<'_> {
     }
 
     /// Values that change like a status but are not candidates: booleans, which no dialect reads, and places of the envelope.
-    fn rivals(&self, endpoint: Endpoint, reports: &[&Seen]) -> Vec<String> {
-        let mut places: BTreeMap<&str, Vec<(&Seen, &Value)>> = BTreeMap::new();
+    fn rivals(&self, endpoint: Endpoint, reports: &[&Observed]) -> Vec<String> {
+        let mut places: BTreeMap<&str, Vec<(&Observed, &Value)>> = BTreeMap::new();
         for seen in reports {
             for value in &seen.response {
                 let is_boolean = matches!(value.text.as_str(), "true" | "false") && value.kind == Kind::Other;
@@ -117,7 +117,7 @@ impl Learner<'_> {
         let is_known = |place: &str| {
             [Field::Code, Field::Reason].iter().any(|field| self.place(FieldOf(endpoint, *field)) == Some(place))
         };
-        let changes = |values: &Vec<(&Seen, &Value)>| {
+        let changes = |values: &Vec<(&Observed, &Value)>| {
             values.iter().all(|(_, value)| is_word(value)) && changes_like_status(values)
         };
         let found = places.into_iter().filter(|(place, values)| !is_known(place) && changes(values));
@@ -125,12 +125,12 @@ impl Learner<'_> {
     }
 
     /// Whether the responses have only the word, the code and its text.
-    fn is_all_there_is(&self, place: &str, reports: &[&Seen]) -> bool {
+    fn is_all_there_is(&self, place: &str, reports: &[&Observed]) -> bool {
         let is_known = |other: &str| other == place || self.envelope.contains(other);
         reports.iter().flat_map(|seen| &seen.response).all(|value| is_known(&value.place))
     }
 
-    fn report_no_status(&mut self, field: FieldOf, reports: &[&Seen]) {
+    fn report_no_status(&mut self, field: FieldOf, reports: &[&Observed]) {
         let at = reports.iter().map(|seen| seen.at).collect();
         let mut booleans: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for value in reports.iter().flat_map(|seen| &seen.response).filter(|value| value.kind == Kind::Other) {
@@ -152,7 +152,7 @@ impl Learner<'_> {
     /// Reports responses that no dialect can read: a word as the whole body, or JSON inside a string.
     fn report_unreadable(&mut self, endpoint: Endpoint) {
         let field = FieldOf(endpoint, Field::Status);
-        let bare = |seen: &&Seen| seen.is_ok() && !seen.is_object && !seen.response.is_empty();
+        let bare = |seen: &&Observed| seen.is_ok() && !seen.is_object && !seen.response.is_empty();
         let at: Vec<At> = self.exchanges.at(endpoint).filter(bare).map(|seen| seen.at).collect();
         if !at.is_empty() {
             let because =
@@ -177,7 +177,7 @@ impl Learner<'_> {
 }
 
 /// Whether a place is not in a list of several elements, of which any could be the payment.
-fn is_alone(place: &str, reports: &[&Seen]) -> bool {
+fn is_alone(place: &str, reports: &[&Observed]) -> bool {
     let parts: Vec<&str> = place.split('/').collect();
     let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     parts.iter().enumerate().filter(|(_, part)| is_index(part)).all(|(index, part)| {
@@ -197,7 +197,7 @@ fn is_word(value: &Value) -> bool {
 }
 
 /// Whether values differ, are shared by payments, change within a payment, and never change back.
-fn changes_like_status(values: &[(&Seen, &Value)]) -> bool {
+fn changes_like_status(values: &[(&Observed, &Value)]) -> bool {
     let mut payments: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     let mut lines: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for (seen, value) in values {

@@ -9,7 +9,7 @@ use super::{
     answers::{NUMBERS, QR_NUMBERS},
     candidates::{Candidate, Rule, candidates},
     endpoint::{Endpoint, Field, FieldOf, Role},
-    exchanges::{Payment, Seen, Value},
+    exchanges::{Observed, Payment, Value},
     report::{At, Finding, OpenPoint},
     status_place::SHOWN,
 };
@@ -53,7 +53,7 @@ impl Learner<'_> {
         let field = FieldOf(endpoint, Field::Amount);
         let exchanges = self.exchanges;
         let factor = |factor: Decimal| {
-            move |seen: &Seen, value: &Value| {
+            move |seen: &Observed, value: &Value| {
                 let amount = exchanges.payment(seen).amount?;
                 Some(value.decimal()? == amount.checked_mul(factor)?)
             }
@@ -161,7 +161,7 @@ impl Learner<'_> {
     /// A report with a number that no other message has: the core treats it as another payment's, unless the dialect allows any number.
     fn check_foreign_number(&mut self, field: FieldOf) {
         let place = Field::OrderNumber.shown()[0];
-        let foreign = |seen: &&Seen| {
+        let foreign = |seen: &&Observed| {
             let value = seen.value(place);
             value.is_some_and(|value| !self.exchanges.payment(seen).has_number(&value.text))
         };
@@ -186,7 +186,7 @@ impl Learner<'_> {
         }
         let field = FieldOf(endpoint, Field::GatewayNumber);
         let exchanges = self.exchanges;
-        let number = |seen: &Seen| exchanges.payment(seen).gateway.as_deref();
+        let number = |seen: &Observed| exchanges.payment(seen).gateway.as_deref();
         let found = candidates(exchanges.read_at(endpoint), |seen, value| Some(value.text == number(seen)?));
         let rule = Rule { values: 2, because: "the number by which the payment was queried", payment: TWO_PAYMENTS };
         if self.settle(field, found.clone(), &rule).is_some() || endpoint != Endpoint::CardPayment || !found.is_empty()
@@ -214,8 +214,8 @@ impl Learner<'_> {
             (Endpoint::CardPayment, Field::ConfirmationUrl, "a web address that differs for each payment"),
             (Endpoint::PayForm, Field::PayFormUrl, "a web address that differs for each pay-form"),
         ] {
-            let sent = |seen: &Seen, value: &Value| seen.request.iter().any(|sent| sent.text == value.text);
-            let pages = |seen: &Seen, value: &Value| value.address().map(|_| !sent(seen, value));
+            let sent = |seen: &Observed, value: &Value| seen.request.iter().any(|sent| sent.text == value.text);
+            let pages = |seen: &Observed, value: &Value| value.address().map(|_| !sent(seen, value));
             let mut found = candidates(self.exchanges.read_at(endpoint), pages);
             found.retain(|candidate| candidate.values.len() == candidate.fits.len() || candidate.values.len() > 2);
             let queried = |candidate: &Candidate| {
@@ -249,7 +249,7 @@ impl Learner<'_> {
         let rule = Rule { values: 1, because: "an ELQR code with a right checksum", payment: "create QR data" };
         let payload = self.settle(FieldOf(Endpoint::QrData, Field::QrPayload), codes, &rule);
         let field = FieldOf(Endpoint::QrData, Field::TransactionId);
-        let transaction = |seen: &Seen| exchanges.payment(seen).transaction.as_deref();
+        let transaction = |seen: &Observed| exchanges.payment(seen).transaction.as_deref();
         let mut found = candidates(seen(), |seen, value| Some(value.text == transaction(seen)?));
         let has_amount = self.place(FieldOf(Endpoint::QrStatus, Field::Amount)).is_some();
         let is_plain = found.iter().any(|candidate| candidate.differs.is_empty());
@@ -288,7 +288,7 @@ impl Learner<'_> {
 
     /// The identifier of an MBank confirmation.
     fn learn_identifier(&mut self) {
-        let mut fields: Vec<(String, Vec<&Seen>)> = Vec::new();
+        let mut fields: Vec<(String, Vec<&Observed>)> = Vec::new();
         for confirm in self.exchanges.at(Endpoint::MbankConfirm).filter(|seen| seen.is_ok()) {
             let own = self.exchanges.payment(confirm).own.as_deref();
             for value in confirm.request.iter().filter(|value| value.is_readable() && value.place != "/otp") {
@@ -302,7 +302,7 @@ impl Learner<'_> {
             }
         }
         for (place, confirms) in fields {
-            let carried = |created: &Seen| {
+            let carried = |created: &Observed| {
                 let confirm = confirms.iter().find(|confirm| confirm.payment == created.payment)?;
                 confirm.request.iter().find(|value| value.place == place).map(|value| value.text.as_str())
             };
@@ -332,13 +332,13 @@ impl Learner<'_> {
     }
 
     fn learn_qr_numbers(&mut self) {
-        let by_transaction = |seen: &&Seen| {
+        let by_transaction = |seen: &&Observed| {
             let number = seen.requested("orderNumber");
             number.is_some() && number == self.exchanges.payment(seen).transaction.as_deref()
         };
         let asked: Vec<_> = self.exchanges.at(Endpoint::ProviderStatus).filter(by_transaction).collect();
         // An answer without any value of the payment did not find it, whatever its HTTP status.
-        let is_about_it = |seen: &Seen| {
+        let is_about_it = |seen: &Observed| {
             let payment = self.exchanges.payment(seen);
             let has = |value: &Value| payment.has_number(&value.text) || is_amount_of(payment, value);
             seen.is_ok()
@@ -346,7 +346,7 @@ impl Learner<'_> {
                 && (seen.value(SHOWN).is_some() || seen.response.iter().any(|value| value.is_readable() && has(value)))
         };
         let found: Vec<At> = asked.iter().filter(|seen| is_about_it(seen)).map(|seen| seen.at).collect();
-        let refused = |seen: &&&Seen| {
+        let refused = |seen: &&&Observed| {
             seen.status.is_some_and(|status| matches!(status, 400 | 404 | 410 | 422))
                 || (seen.is_ok() && !is_about_it(seen))
         };

@@ -13,7 +13,7 @@ use super::{
     candidates::candidates,
     endpoint::{Endpoint, Field, FieldOf},
     envelope::LONGEST_WORD,
-    exchanges::{Seen, Value},
+    exchanges::{Observed, Value},
     report::{At, Finding, OpenPoint},
     status_place::SHOWN,
 };
@@ -181,7 +181,7 @@ impl Learner<'_> {
     }
 
     /// The status word of a query's response.
-    pub(super) fn word<'s>(&self, seen: &'s Seen) -> Option<&'s str> {
+    pub(super) fn word<'s>(&self, seen: &'s Observed) -> Option<&'s str> {
         let place =
             self.place(FieldOf(seen.endpoint, Field::Status)).filter(|_| Endpoint::QUERIES.contains(&seen.endpoint))?;
         seen.value(place).filter(|_| seen.is_read()).map(|value| value.text.as_str())
@@ -255,8 +255,8 @@ impl Learner<'_> {
             let because = format!("it was the word of {}, which you listed as declined", self.names(&declined));
             return Some(Refutation::new(because, recorded.at(word, &declined, self)));
         }
-        let has_it = |seen: &&Seen| seen.value(&recorded.place).is_some_and(|own| own.text.to_lowercase() == word);
-        let is_early = |seen: &&Seen| has_it(seen) && self.is_unconfirmed(seen);
+        let has_it = |seen: &&Observed| seen.value(&recorded.place).is_some_and(|own| own.text.to_lowercase() == word);
+        let is_early = |seen: &&Observed| has_it(seen) && self.is_unconfirmed(seen);
         let early: Vec<At> = self.exchanges.at(endpoint).filter(is_early).map(|seen| seen.at).collect();
         if !early.is_empty() {
             return Some(Refutation::new("payments had it before their payer confirmed them", early));
@@ -287,7 +287,7 @@ impl Learner<'_> {
     }
 
     /// A failure of the same payment that another query or a callback reported after this response.
-    fn failed_elsewhere(&self, seen: &Seen) -> Option<&Failure> {
+    fn failed_elsewhere(&self, seen: &Observed) -> Option<&Failure> {
         let mut failures = self.failures.get(&seen.payment).into_iter().flatten();
         failures.find(|failure| failure.at > seen.at && failure.query != Some(seen.endpoint))
     }
@@ -331,7 +331,7 @@ impl Learner<'_> {
 
     /// Whether the payer of an MBank or MegaPay payment had not confirmed it when it was queried. A
     /// confirmation does not count if another one was accepted after it, as after a wrong password.
-    fn is_unconfirmed(&self, query: &Seen) -> bool {
+    fn is_unconfirmed(&self, query: &Observed) -> bool {
         let payment = self.exchanges.payment(query);
         let confirmation = match payment.created_by {
             Some(Endpoint::MbankPayment) => Endpoint::MbankConfirm,

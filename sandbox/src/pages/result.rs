@@ -89,7 +89,7 @@ fn return_link(view: &View<'_>) -> Option<String> {
 }
 
 #[derive(Template)]
-#[template(path = "payer/trouble.html")]
+#[template(path = "payer/error.html")]
 struct ErrorPage<'a> {
     document: &'a Document,
     frame: &'a Frame,
@@ -113,7 +113,7 @@ pub(super) fn internal_error(frame: &Frame) -> Response {
 }
 
 fn error_page(frame: &Frame, status: StatusCode, title: Message, text: Option<Message>) -> Response {
-    let trouble =
+    let error =
         ErrorPage { document: &frame.document, frame, title: frame.say(title), text: text.map(|text| frame.say(text)) };
-    page(status, Policy::Payer, &trouble)
+    page(status, Policy::Payer, &error)
 }

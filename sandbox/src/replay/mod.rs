@@ -34,7 +34,7 @@ use crate::{
     recording::{self, RecordingError},
     web::read_body,
 };
-use player::{CallbackId, NewRequest, Played, Player};
+use player::{CallbackId, NewRequest, Player, RecordedAnswer};
 use script::Script;
 
 /// Marks a response that is not from the recording.
@@ -256,7 +256,7 @@ pub(crate) async fn intercept(
     respond(played, &connection)
 }
 
-fn respond(played: Played, connection: &ConnectionHandle) -> Response {
+fn respond(played: RecordedAnswer, connection: &ConnectionHandle) -> Response {
     let Some(mut body) = played.body else {
         connection.cut(Cut { until: CutPoint::Now, reset: played.is_reset });
         return StatusCode::OK.into_response();

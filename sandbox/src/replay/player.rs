@@ -24,7 +24,7 @@ pub(super) struct NewRequest<'a> {
 }
 
 /// The recorded answer to a request.
-pub(super) struct Played {
+pub(super) struct RecordedAnswer {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     /// `None` if the recorded connection ended without a response.
@@ -117,7 +117,7 @@ impl Player {
     }
 
     /// The recorded answer to a request; `None` if there is none.
-    pub(super) fn answer(&mut self, request: &NewRequest<'_>) -> Option<Played> {
+    pub(super) fn answer(&mut self, request: &NewRequest<'_>) -> Option<RecordedAnswer> {
         let played = self.play(request);
         match &played {
             Some(_) => self.answered += 1,
@@ -129,7 +129,7 @@ impl Player {
         played
     }
 
-    fn play(&mut self, request: &NewRequest<'_>) -> Option<Played> {
+    fn play(&mut self, request: &NewRequest<'_>) -> Option<RecordedAnswer> {
         let fields = values::of_request(request.target, request.body);
         let path = request.target.split('?').next().unwrap_or_default();
         let numbers = values::numbers(&fields);
@@ -196,14 +196,14 @@ impl Player {
         Some(index)
     }
 
-    fn render(&mut self, session: usize, index: usize) -> Played {
+    fn render(&mut self, session: usize, index: usize) -> RecordedAnswer {
         let callbacks = self.callbacks_after(session, index);
         let live = &self.sessions[session];
         let event = &self.script.payments[live.payment].events[index];
         let exchange = &event.exchange;
         let took =
             recording::time_ms(&exchange.ended_at).map_or(0, |end| end.saturating_mul(1000).saturating_sub(event.at));
-        let mut played = Played {
+        let mut played = RecordedAnswer {
             status: 0,
             headers: Vec::new(),
             body: None,

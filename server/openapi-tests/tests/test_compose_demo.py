@@ -27,7 +27,7 @@ CONDITIONS = {"service_started", "service_healthy", "service_completed_successfu
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_known_fields(name: str) -> None:
+def test_service_has_known_fields(name: str) -> None:
     service = SERVICES[name]
     assert service.keys() <= FIELDS
     assert service["build"].keys() == {"context", "dockerfile_inline"}

@@ -70,20 +70,20 @@ def test_answers_fit_the_description(description: dict[str, Any], kassa_server: 
 def test_events_fit_the_description(description: dict[str, Any], kassa_server: KassaServer) -> None:
     """Events of a payment that a person resolved have the most members."""
     order = {"reference": "order-18", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
-    checkout = kassa_server.ask("POST", "/v1/checkouts", order)
-    token = kassa_server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+    checkout = kassa_server.request("POST", "/v1/checkouts", order)
+    token = kassa_server.request("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
     with kassa_server.sandbox.faults.add("request-lost", times=1):
         begun = {"method": "mbank", "phone": "996700000001"}
-        payment = kassa_server.ask("POST", "/v1/checkout/payments", begun, key=token, idempotency_key="order-18")
+        payment = kassa_server.request("POST", "/v1/checkout/payments", begun, key=token, idempotency_key="order-18")
     assert payment["state"] == "unknown"
     decided = {"outcome": "charged", "reason": "It is in the gateway's list", "by": "Aida"}
-    kassa_server.ask("POST", f"/v1/payments/{payment['id']}/resolve", decided)
+    kassa_server.request("POST", f"/v1/payments/{payment['id']}/resolve", decided)
 
     sent = description["webhooks"]["event"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     validator = OAS31Validator({**sent, "components": description["components"]})
     kinds = description["components"]["schemas"]["Event"]["properties"]["type"]["x-extensible-enum"]
     schemas = description["components"]["schemas"]
-    told = [at["event"] for at in kassa_server.ask("GET", "/v1/events")["events"]]
+    told = [at["event"] for at in kassa_server.request("GET", "/v1/events")["events"]]
     for event in told:
         validator.validate(event)
         assert event["type"] in kinds

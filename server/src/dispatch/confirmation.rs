@@ -9,7 +9,7 @@ use crate::{
     callbacks,
     payments::{
         Failure, Payment,
-        exchange::{Answer, Exchange, ExchangeKind},
+        exchange::{Exchange, ExchangeKind, GatewayAnswer},
         response::Secrets,
     },
     storage::{
@@ -119,7 +119,7 @@ impl Dispatcher {
 }
 
 /// The result of a request, and the exchange to store.
-fn outcome<T: Answer>(
+fn outcome<T: GatewayAnswer>(
     answer: Result<T, PaymentError>,
     payment: &Payment,
     secrets: &Secrets,

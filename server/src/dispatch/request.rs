@@ -11,7 +11,7 @@ use crate::{
     checkouts::Checkout,
     payments::{
         Failure, PayerCard,
-        exchange::{Answer, Exchange, ExchangeKind},
+        exchange::{Exchange, ExchangeKind, GatewayAnswer},
         last4,
         response::Secrets,
     },
@@ -209,7 +209,7 @@ impl GatewayRequest {
 }
 
 /// The result of a request, and the exchange to store. `sent` is the payment reference, and the secrets to mask.
-fn outcome<T: Answer>(
+fn outcome<T: GatewayAnswer>(
     result: Result<T, PaymentError>,
     (reference, secrets): (PaymentRef, &Secrets),
     made: impl FnOnce(T) -> SendResult,

@@ -59,8 +59,8 @@ pub enum EventKind {
     #[strum(serialize = "checkout.overpaid")]
     CheckoutOverpaid,
     /// A person recorded a refund of an overpaid checkout, made at the gateway.
-    #[strum(serialize = "checkout.refund_noted")]
-    CheckoutRefundNoted,
+    #[strum(serialize = "checkout.refund_recorded")]
+    CheckoutRefundRecorded,
     /// A payment was recorded.
     #[strum(serialize = "payment.created")]
     PaymentCreated,
@@ -121,7 +121,7 @@ impl EventKind {
             Self::CheckoutPaid | Self::CheckoutOverpaid => true,
             Self::CheckoutExpired
             | Self::CheckoutCancelled
-            | Self::CheckoutRefundNoted
+            | Self::CheckoutRefundRecorded
             | Self::PaymentCreated
             | Self::PaymentSending
             | Self::PaymentAccepted

@@ -158,7 +158,7 @@ fn shown_event(kind: EventKind) -> ShownEvent {
         EventKind::CheckoutExpired => ShownEvent::of(CheckoutState::Expired, 1, 1),
         EventKind::CheckoutCancelled => ShownEvent::of(CheckoutState::Cancelled, 1, 1),
         EventKind::CheckoutOverpaid => ShownEvent::of(CheckoutState::Paid, 9, 2),
-        EventKind::CheckoutRefundNoted => {
+        EventKind::CheckoutRefundRecorded => {
             let refunded = ShownEvent::of(CheckoutState::Paid, 10, 3);
             refunded.because("The second payment was given back at the gateway").decided_by(KeyRole::Staff)
         }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_within_the_limits_is_read() {
+    async fn body_within_the_limits_is_read() {
         for (pieces, length) in [(0, 0), (1, LIMIT), (LIMIT, 1)] {
             let read = read_body(body(pieces, length, Duration::from_millis(99)), LIMIT, DEADLINE).await.unwrap();
             assert_eq!(read.len(), pieces * length);

@@ -1,4 +1,4 @@
-//! A token bucket of the poll rate. The rate is halved by trouble, recovers once the gateway answers, and stands still while
+//! A token bucket of the poll rate. The rate is halved by failures, recovers once the gateway answers, and stands still while
 //! `Retry-After` lasts, a minute at most. Then one poll tries whether the gateway answers again (half-open circuit breaker).
 
 use std::time::Duration;
@@ -7,14 +7,14 @@ use crate::values::{Millis, millis};
 
 /// The time in which the rate recovers from zero to its maximum.
 const RECOVERY: Millis = 60_000;
-/// The time after trouble in which the rate does not recover, unless the gateway answers sooner (half-open circuit breaker). A
-/// gateway that lets everything time out shows trouble only every 30 s: in between the rate would recover.
+/// The time after a failure in which the rate does not recover, unless the gateway answers sooner (half-open circuit breaker). A
+/// gateway that lets everything time out fails only every 30 s: in between the rate would recover.
 const UNHEARD_FOR: Millis = 60_000;
 /// The longest stop that the gateway can request: one response with an hour must not stop everything for that long.
 pub const LONGEST_STOP: Millis = 60_000;
 /// After a stop, the time after which another query tries if the first one was not answered.
 const TRIES_EVERY: Millis = 30_000;
-/// Trouble that many workers meet at once halves the rate only once.
+/// Failures that many workers see at once halve the rate only once.
 const HALVED_AT_MOST_EVERY: Millis = 1_000;
 /// The most requests that may be owed, as time.
 const MOST_DEBT: Millis = 30_000;
@@ -66,9 +66,9 @@ impl Bucket {
         self
     }
 
-    /// The gateway has trouble: halves the rate, at most once a second, and pauses for its `Retry-After`, if any.
+    /// The gateway fails: halves the rate, at most once a second, and pauses for its `Retry-After`, if any.
     #[must_use]
-    pub(super) fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
+    pub(super) fn failed(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
         if now - self.halved_at >= HALVED_AT_MOST_EVERY || now < self.halved_at {
             self.rate = (self.rate / 2).max(WHOLE);
             self.tokens = self.tokens.min(self.rate);
@@ -151,17 +151,17 @@ mod tests {
 
     #[test]
     fn poll_rate_halves_at_most_once_a_second() {
-        let bucket = Bucket::full(100, 0).troubled(None, 1000).troubled(None, 1500);
+        let bucket = Bucket::full(100, 0).failed(None, 1000).failed(None, 1500);
         assert_eq!(bucket.rate, 50_000);
-        let bucket = bucket.troubled(None, 2000).heard(2000);
+        let bucket = bucket.failed(None, 2000).heard(2000);
         assert_eq!(bucket.rate, 25_000);
         assert_eq!(bucket.take(1000, 100, 2000 + 60_000).1, 100);
     }
 
     #[test]
     fn poll_rate_recovers_on_response_or_time() {
-        let troubled = Bucket::full(100, 0).troubled(None, 1000);
-        let (unheard, taken) = troubled.take(1000, 100, 31_000);
+        let slowed = Bucket::full(100, 0).failed(None, 1000);
+        let (unheard, taken) = slowed.take(1000, 100, 31_000);
         assert_eq!((taken, unheard.rate, unheard.is_unheard(31_000)), (50, 50_000, true));
         assert_eq!(unheard.heard(31_000).take(1000, 100, 61_000).0.rate, 100_000);
         assert_eq!(unheard.take(1000, 100, 61_000 + 15_000).0.rate, 75_000);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn retry_after_is_obeyed() {
-        let bucket = Bucket::full(10, 0).troubled(Some(Duration::from_secs(30)), 1000);
+        let bucket = Bucket::full(10, 0).failed(Some(Duration::from_secs(30)), 1000);
         let (bucket, taken) = bucket.take(10, 10, 30_999);
         assert_eq!((taken, bucket.next_at(30_999)), (0, 31_000));
         assert!(bucket.take(10, 10, 31_000).1 > 0);
@@ -177,19 +177,19 @@ mod tests {
 
     #[test]
     fn paused_polling_resumes_with_one_poll() {
-        let stopped = Bucket::full(10, 0).troubled(Some(Duration::from_secs(3_600)), 1000);
+        let stopped = Bucket::full(10, 0).failed(Some(Duration::from_secs(3_600)), 1000);
         assert_eq!(stopped.take(10, 10, 60_999).1, 0);
         let (trying, taken) = stopped.take(10, 10, 61_000);
         assert_eq!((taken, trying.take(10, 10, 90_999).1), (1, 0));
         // Where nothing was due, nobody tried.
         assert_eq!(trying.corrected(1, trying).take(10, 10, 61_000).1, 1);
-        let stopped_since = trying.troubled(Some(Duration::from_secs(60)), 62_000);
+        let stopped_since = trying.failed(Some(Duration::from_secs(60)), 62_000);
         assert_eq!(stopped_since.corrected(1, trying).take(10, 10, 63_000).1, 0, "a stop that began since stays");
         // Where it is not answered, another one tries; where it is, all go on.
         assert_eq!(trying.take(10, 10, 91_000).1, 1);
         assert!(trying.heard(62_000).take(10, 10, 62_000).1 > 1);
         // The database's clock was hours ahead when it was stopped.
-        let ahead = Bucket::full(10, 0).troubled(Some(Duration::from_secs(60)), 21_600_000).take(10, 10, 1_000).0;
+        let ahead = Bucket::full(10, 0).failed(Some(Duration::from_secs(60)), 21_600_000).take(10, 10, 1_000).0;
         assert_eq!(ahead.next_at(1_000), 61_000);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let (bucket, taken) = bucket.take(10, 10, 5_000_000);
         assert_eq!(taken, 0);
         assert_eq!(bucket.take(10, 10, 5_001_000).1, 10);
-        let troubled = Bucket::full(10, 10_000_000).troubled(None, 10_000_000).take(0, 10, 5_000_000).0;
-        assert!(!troubled.take(0, 10, 5_060_000).0.is_unheard(5_060_000));
+        let slowed = Bucket::full(10, 10_000_000).failed(None, 10_000_000).take(0, 10, 5_000_000).0;
+        assert!(!slowed.take(0, 10, 5_060_000).0.is_unheard(5_060_000));
     }
 }

@@ -11,11 +11,11 @@ use crate::values::{Method, Millis};
 
 /// The share of failed responses that counts as overload. Of thousands a second some always fail, and halving the rate
 /// for each would leave almost none.
-const SHARE_OF_TROUBLE: usize = 10;
+const SHARE_OF_FAILURES: usize = 10;
 
 /// Whether this many failures in one batch of responses are a reason to query less.
-pub fn is_overload(troubles: usize, answers: usize) -> bool {
-    troubles > 0 && troubles.saturating_mul(SHARE_OF_TROUBLE) >= answers
+pub fn is_overload(failures: usize, answers: usize) -> bool {
+    failures > 0 && failures.saturating_mul(SHARE_OF_FAILURES) >= answers
 }
 
 /// The limit, as the database stores it.
@@ -85,7 +85,7 @@ impl PollLimit {
     #[must_use]
     pub fn with_feedback(mut self, method: Method, heard: &GatewayFeedback, now: Millis) -> Self {
         let before = *self.of(method);
-        let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
+        let mut bucket = heard.failures.iter().fold(before, |bucket, wait| bucket.failed(*wait, now));
         if heard.is_well {
             bucket = bucket.heard(now);
         }
@@ -125,7 +125,7 @@ impl PollLimit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatewayFeedback {
     /// Each overload, with its `Retry-After`.
-    pub troubles: Vec<Option<Duration>>,
+    pub failures: Vec<Option<Duration>>,
     /// Whether it answers.
     pub is_well: bool,
 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn failing_endpoint_does_not_slow_other_methods() {
-        let failing = GatewayFeedback { troubles: vec![None], is_well: false };
+        let failing = GatewayFeedback { failures: vec![None], is_well: false };
         let mut limit = PollLimit::full(100, 0);
         for second in 1..10 {
             limit = limit.with_feedback(Method::Mbank, &failing, second * 1_000);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn poll_limit_from_the_future_is_detected() {
-        let stop = GatewayFeedback { troubles: vec![Some(Duration::from_secs(60))], is_well: false };
+        let stop = GatewayFeedback { failures: vec![Some(Duration::from_secs(60))], is_well: false };
         let limit = PollLimit::full(10, 1_000).with_feedback(Method::Qr, &stop, 50_000_000);
         assert!(limit.is_ahead(2_000) && !limit.is_ahead(50_000_000));
         assert!(PollLimit::full(10, 50_000_000).is_ahead(2_000) && !PollLimit::full(10, 1_000).is_ahead(2_000));

@@ -344,10 +344,10 @@ fn ended<'a>(view: &'a CheckoutView, screen: Screen<'a>) -> Option<&'a Payment> 
 /// message is only for the staff.
 fn failure_text(payment: &Payment, dialect: &Dialect, t: &Texts) -> (&'static str, Option<DeclineReason>) {
     let failure = payment.failure.as_ref();
-    let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
+    let is_unreachable = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
     let text = match payment.state {
         PaymentState::Rejected | PaymentState::Awaiting => t.declined,
-        _ if is_trouble => t.not_reached,
+        _ if is_unreachable => t.not_reached,
         _ => t.not_made,
     };
     (text, payment.decline_reason(dialect))

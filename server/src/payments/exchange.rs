@@ -44,48 +44,48 @@ pub struct Exchange {
 }
 
 /// An answer to a request that changes something.
-pub(crate) trait Answer {
+pub(crate) trait GatewayAnswer {
     /// Its code, its message, and the whole response.
     fn parts(&self) -> (Option<&str>, Option<&str>, &str);
 }
 
-impl Answer for PayFormCreated {
+impl GatewayAnswer for PayFormCreated {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (None, None, &self.raw)
     }
 }
 
-impl Answer for QrData {
+impl GatewayAnswer for QrData {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (None, None, &self.raw)
     }
 }
 
-impl Answer for CardPaymentCreated {
+impl GatewayAnswer for CardPaymentCreated {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), None, &self.raw)
     }
 }
 
-impl Answer for MbankPaymentCreated {
+impl GatewayAnswer for MbankPaymentCreated {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
     }
 }
 
-impl Answer for MbankConfirmed {
+impl GatewayAnswer for MbankConfirmed {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
     }
 }
 
-impl Answer for MegapayChecked {
+impl GatewayAnswer for MegapayChecked {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), self.reason.as_deref(), &self.raw)
     }
 }
 
-impl Answer for MegapayAccepted {
+impl GatewayAnswer for MegapayAccepted {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
     }
@@ -105,7 +105,7 @@ impl Exchange {
     }
 
     /// A request with its response or failure. The request's secrets are masked wherever the gateway repeats them.
-    pub(crate) fn of(kind: ExchangeKind, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
+    pub(crate) fn of(kind: ExchangeKind, result: &Result<impl GatewayAnswer, PaymentError>, secrets: &Secrets) -> Self {
         match result {
             Ok(answer) => Self::new(kind, "accepted").saying(answer.parts(), secrets),
             Err(error) => Self::failed(kind, error, secrets),

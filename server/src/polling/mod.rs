@@ -70,7 +70,7 @@ pub(crate) async fn claim(
         let mut random = [0; 4];
         runtime.fill(&mut random)?;
         places.take(question.method);
-        queries.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
+        queries.push(Box::pin(in_task(poll(gateway.clone(), question, u32::from_le_bytes(random)))));
     }
     Ok(PollBatch { queries, places, next_in_ms: claimed.next_in_ms })
 }
@@ -123,22 +123,23 @@ async fn in_task(queries: impl Future<Output = PollResult> + Send + 'static) -> 
     }
 }
 
-async fn ask(gateway: Arc<dyn PaymentGateway>, question: DuePoll, random: u32) -> PollResult {
-    let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, &question.payment, one))).await;
+async fn poll(gateway: Arc<dyn PaymentGateway>, question: DuePoll, random: u32) -> PollResult {
+    let reports =
+        join_all(question.queries.into_iter().map(|query| query_status(&*gateway, &question.payment, query))).await;
     let DuePoll { payment, checkout, method, leased_until, .. } = question;
     PollResult { payment, checkout, method, leased_until, reports, random }
 }
 
-async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: StatusQuery) -> StatusReport {
-    let span = telemetry::to_gateway("ask", payment);
-    let result = gateway.check(&ask.reference).instrument(span.clone()).await;
-    let exchange = Exchange::about(ask.claim.as_deref(), &result);
+async fn query_status(gateway: &dyn PaymentGateway, payment: &PaymentId, query: StatusQuery) -> StatusReport {
+    let span = telemetry::to_gateway("query_status", payment);
+    let result = gateway.check(&query.reference).instrument(span.clone()).await;
+    let exchange = Exchange::about(query.claim.as_deref(), &result);
     let report = match result {
         Ok(verdict) => said(verdict),
         Err(error) => not_said(&error),
     };
-    telemetry::came_of(&span, word(&report), matches!(report, Report::Trouble { .. }));
-    StatusReport { claim: ask.claim, report, exchange }
+    telemetry::came_of(&span, word(&report), matches!(report, Report::Unavailable { .. }));
+    StatusReport { claim: query.claim, report, exchange }
 }
 
 /// The report by the core's verdict.
@@ -162,14 +163,14 @@ fn not_said(error: &PaymentError) -> Report {
     match error {
         // The rate also falls for a gateway that cannot be reached or does not answer in time: it recovers slowly.
         PaymentError::Unavailable { retry_after, .. } => {
-            Report::Trouble { is_overload: true, retry_after: *retry_after }
+            Report::Unavailable { is_overload: true, retry_after: *retry_after }
         }
         PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
             tracing::warn!(
                 target: "kassa_server", kind = error.kind(),
                 "status queries fail because of the settings: kassa-server check shows which"
             );
-            Report::Trouble { is_overload: false, retry_after: None }
+            Report::Unavailable { is_overload: false, retry_after: None }
         }
         _ => Report::Nothing,
     }
@@ -184,6 +185,6 @@ fn word(report: &Report) -> &'static str {
         Report::Mismatch { .. } => "mismatch",
         Report::Unverifiable { .. } => "unverifiable",
         Report::Nothing => "nothing",
-        Report::Trouble { .. } => "trouble",
+        Report::Unavailable { .. } => "unavailable",
     }
 }

@@ -3,17 +3,17 @@
 use kassa::{PaymentRef, Verdict};
 
 /// One payment, pay-form or code.
-pub(super) struct Made {
+pub(super) struct CreatedPayment {
     /// The kind of payment, such as `mobile bank`.
     pub(super) what: String,
     pub(super) payment: PaymentRef,
-    pub(super) state: MadeState,
+    pub(super) state: MoneyState,
     /// Whether the request succeeded: the gateway reports the payment, or its response contained the requested data.
     pub(super) is_known: bool,
 }
 
 /// The state of its money.
-pub(super) enum MadeState {
+pub(super) enum MoneyState {
     /// The gateway said no, or was never reached.
     NotMade,
     /// Sent or made, without a final report; with the reason.
@@ -22,7 +22,7 @@ pub(super) enum MadeState {
     Rejected,
 }
 
-impl Made {
+impl CreatedPayment {
     /// One line: what it is, its numbers, and what happened to the money.
     pub(super) fn line(&self) -> String {
         let numbers = [
@@ -34,10 +34,10 @@ impl Made {
         let named: Vec<_> = named.collect();
         let numbers = if named.is_empty() { "no number".to_owned() } else { named.join(", ") };
         let state = match &self.state {
-            MadeState::NotMade => "not made: no money moved".to_owned(),
-            MadeState::Charged => "charged: the test money was taken".to_owned(),
-            MadeState::Rejected => "rejected: no money was taken".to_owned(),
-            MadeState::Pending(why) => format!("PENDING: {why}"),
+            MoneyState::NotMade => "not made: no money moved".to_owned(),
+            MoneyState::Charged => "charged: the test money was taken".to_owned(),
+            MoneyState::Rejected => "rejected: no money was taken".to_owned(),
+            MoneyState::Pending(why) => format!("PENDING: {why}"),
         };
         format!("{} ({numbers}): {state}", self.what)
     }
@@ -46,14 +46,14 @@ impl Made {
     pub(super) fn note(&mut self, verdict: &Verdict) {
         self.payment = verdict.payment().clone();
         self.state = match verdict {
-            Verdict::Charged { .. } => MadeState::Charged,
-            Verdict::Rejected { .. } => MadeState::Rejected,
-            Verdict::Pending { .. } => MadeState::Pending("the gateway has not ended it".to_owned()),
+            Verdict::Charged { .. } => MoneyState::Charged,
+            Verdict::Rejected { .. } => MoneyState::Rejected,
+            Verdict::Pending { .. } => MoneyState::Pending("the gateway has not ended it".to_owned()),
             Verdict::Mismatch { fields, .. } => {
-                MadeState::Pending(format!("the gateway's report does not match the request: {}", fields.join(", ")))
+                MoneyState::Pending(format!("the gateway's report does not match the request: {}", fields.join(", ")))
             }
-            Verdict::Unverifiable { why, .. } => MadeState::Pending(format!("nothing is proved: {why}")),
-            _ => MadeState::Pending("this version does not know the verdict".to_owned()),
+            Verdict::Unverifiable { why, .. } => MoneyState::Pending(format!("nothing is proved: {why}")),
+            _ => MoneyState::Pending("this version does not know the verdict".to_owned()),
         };
     }
 }

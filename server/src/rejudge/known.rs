@@ -8,9 +8,9 @@ use super::judging::{Exchange, Subject};
 
 /// Payments as one dialect knows them: the gateway's numbers are read by it.
 #[derive(Default)]
-pub(super) struct KnownPayments(HashMap<String, Found>);
+pub(super) struct KnownPayments(HashMap<String, KnownPayment>);
 
-enum Found {
+enum KnownPayment {
     One(PaymentRef),
     /// Two payments of one number that were requested differently. Neither is used for the other.
     Several,
@@ -19,8 +19,8 @@ enum Found {
 impl KnownPayments {
     pub(super) fn get(&self, number: Option<&str>) -> Option<&PaymentRef> {
         match self.0.get(number?)? {
-            Found::One(payment) => Some(payment),
-            Found::Several => None,
+            KnownPayment::One(payment) => Some(payment),
+            KnownPayment::Several => None,
         }
     }
 
@@ -34,13 +34,13 @@ impl KnownPayments {
 
     fn add_by(&mut self, number: &str, payment: &PaymentRef) {
         let Some(found) = self.0.get_mut(number) else {
-            self.0.insert(number.to_owned(), Found::One(payment.clone()));
+            self.0.insert(number.to_owned(), KnownPayment::One(payment.clone()));
             return;
         };
-        let Found::One(known) = found else { return };
+        let KnownPayment::One(known) = found else { return };
         let requested = |payment: &PaymentRef| (payment.kind, payment.amount, payment.currency.clone());
         if requested(known) != requested(payment) {
-            *found = Found::Several;
+            *found = KnownPayment::Several;
             return;
         }
         // The same request again, or its confirmation: the first values stay.

@@ -222,7 +222,7 @@ enum Batch {
 }
 
 impl Batch {
-    fn exchanges(self) -> Box<dyn Iterator<Item = (Place, Result<Exchange, NotJudged>)>> {
+    fn exchanges(self) -> Box<dyn Iterator<Item = (ExchangeLocation, Result<Exchange, NotJudged>)>> {
         match self {
             Self::Lines(first, bytes) => {
                 let mut exchanges = Vec::new();
@@ -231,7 +231,7 @@ impl Batch {
                     if line.is_empty() {
                         continue;
                     }
-                    let place = Place { line: Some(number), payment: None, exchange: None };
+                    let place = ExchangeLocation { line: Some(number), payment: None, exchange: None };
                     let read =
                         recording::read(line).map_err(|(exchange, why)| place.clone().with(exchange).because(why));
                     exchanges.push((place, read));
@@ -240,7 +240,7 @@ impl Batch {
             }
             Self::Replies(replies) => Box::new(replies.into_iter().map(|reply| {
                 let (payment, exchange) = (Some(reply.payment_id.clone()), Some(reply.number));
-                let place = Place { line: None, payment, exchange };
+                let place = ExchangeLocation { line: None, payment, exchange };
                 let read = stored::read(reply).map_err(|why| place.clone().because(why));
                 (place, read)
             })),
@@ -250,13 +250,13 @@ impl Batch {
 
 /// The place of an exchange.
 #[derive(Clone)]
-struct Place {
+struct ExchangeLocation {
     line: Option<u64>,
     payment: Option<String>,
     exchange: Option<u64>,
 }
 
-impl Place {
+impl ExchangeLocation {
     fn with(self, exchange: Option<u64>) -> Self {
         Self { exchange, ..self }
     }

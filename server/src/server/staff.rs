@@ -73,8 +73,9 @@ impl Server {
 
     /// The names of the people who may decide, each once.
     pub(crate) async fn who_decides(&self) -> Result<Vec<String>, ServerError> {
-        let decides =
-            |key: &ApiKeyRow| key.role == KeyRole::Staff && key.may >= Permission::Decide && key.revoked_at.is_none();
+        let decides = |key: &ApiKeyRow| {
+            key.role == KeyRole::Staff && key.permission >= Permission::Decide && key.revoked_at.is_none()
+        };
         let keys = self.shared.storage.api_keys().await?;
         let mut names: Vec<String> = keys.into_iter().filter(decides).map(|key| key.name).collect();
         names.sort_unstable();
@@ -100,7 +101,7 @@ impl Server {
         self.cancel_for(checkout, Some(by)).await
     }
 
-    /// Records that a person refunded one payment of an overpaid checkout at the gateway. The event `checkout.refund_noted`
+    /// Records that a person refunded one payment of an overpaid checkout at the gateway. The event `checkout.refund_recorded`
     /// has the reason and the person. When every surplus payment has one, the checkout needs no person any more. `version`
     /// is the checkout's version that the person saw: if it has changed since, nothing is recorded, so that two people
     /// never record one refund twice.
@@ -232,8 +233,8 @@ impl Server {
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
-    pub async fn new_staff_key(&self, name: &str, may: Permission) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Staff, may, name).await
+    pub async fn new_staff_key(&self, name: &str, permission: Permission) -> Result<ApiKey, ServerError> {
+        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Staff, permission, name).await
     }
 }
 
@@ -247,19 +248,21 @@ pub async fn make_api_key(
     storage: &dyn Storage,
     runtime: &dyn Runtime,
     role: KeyRole,
-    may: Permission,
+    permission: Permission,
     name: &str,
 ) -> Result<ApiKey, ServerError> {
     let mut checks = Checks::default();
     checks.required_text("name", name, LONGEST_NAME);
-    if role == KeyRole::Shop && may != Permission::Decide {
-        checks.fail("may", Rule::OneOf, "applies only to staff keys: a shop's key opens all of /v1");
+    if role == KeyRole::Shop && permission != Permission::Decide {
+        checks.fail("permission", Rule::OneOf, "applies only to staff keys: a shop's key opens all of /v1");
     }
     checks.finish()?;
     let (mut id, mut secret) = ([0; 16], [0; 32]);
     runtime.fill(&mut id)?;
     runtime.fill(&mut secret)?;
     let key = ApiKey::from_random(role, id, secret);
-    storage.add_api_key(NewApiKey { id: key.id().clone(), role, may, name: name.to_owned(), hash: key.hash() }).await?;
+    storage
+        .add_api_key(NewApiKey { id: key.id().clone(), role, permission, name: name.to_owned(), hash: key.hash() })
+        .await?;
     Ok(key)
 }

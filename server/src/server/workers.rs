@@ -194,7 +194,7 @@ impl Server {
     pub(super) async fn work<W: Work>(&self, work: W, most: u32, wake: &Notify) {
         let now = self.shared.runtime.monotonic();
         let under_way = FuturesUnordered::new();
-        let mut places = Places { work, most, under_way, claimed_at: now, claim_at: now, wake, server: self };
+        let mut places = WorkerSlots { work, most, under_way, claimed_at: now, claim_at: now, wake, server: self };
         loop {
             // Subscribed before the check, so that no stop is missed.
             let stop = self.shared.stop.notified();
@@ -218,7 +218,7 @@ impl Server {
 }
 
 /// The places of one worker.
-struct Places<'a, W: Work> {
+struct WorkerSlots<'a, W: Work> {
     work: W,
     /// The number of places.
     most: u32,
@@ -230,7 +230,7 @@ struct Places<'a, W: Work> {
     server: &'a Server,
 }
 
-impl<W: Work> Places<'_, W> {
+impl<W: Work> WorkerSlots<'_, W> {
     fn now(&self) -> Duration {
         self.server.shared.runtime.monotonic()
     }
@@ -251,7 +251,7 @@ impl<W: Work> Places<'_, W> {
                 self.under_way.extend(pieces);
                 until_next(next_in_ms)
             }
-            Err(problem) => troubled(&problem),
+            Err(problem) => log_failure(&problem),
         };
         self.claim_at = self.now().saturating_add(pause);
     }
@@ -281,7 +281,7 @@ impl<W: Work> Places<'_, W> {
             Ok(()) => {}
             Err(problem) => {
                 // Their leases end, and they are repeated.
-                troubled(&problem);
+                log_failure(&problem);
             }
         }
     }
@@ -309,7 +309,7 @@ fn until_next(next_in_ms: Option<Millis>) -> Duration {
     next.unwrap_or(LONGEST_SLEEP).clamp(SHORTEST_SLEEP, LONGEST_SLEEP)
 }
 
-fn troubled(problem: &ServerError) -> Duration {
+fn log_failure(problem: &ServerError) -> Duration {
     tracing::warn!(target: "kassa_server", %problem, "a worker failed and retries later");
     LONGEST_SLEEP
 }

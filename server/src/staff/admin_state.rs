@@ -51,7 +51,7 @@ pub(super) struct StaffUser {
     /// The name of the key, which is the person's.
     pub(super) name: String,
     pub(super) key: ApiKeyId,
-    pub(super) may: Permission,
+    pub(super) permission: Permission,
     /// The CSRF token of the session's forms (synchronizer token): another site cannot know it.
     pub(super) csrf: String,
 }
@@ -116,7 +116,7 @@ impl AdminState {
         let user = |session: StaffSession| StaffUser {
             name: session.name,
             key: session.key,
-            may: session.may,
+            permission: session.permission,
             csrf: csrf_of(token),
         };
         Ok(session.map(user))

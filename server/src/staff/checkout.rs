@@ -50,7 +50,7 @@ struct Page {
     metadata: Vec<(String, String)>,
     payments: Vec<PaymentRow>,
     events: Vec<EventRow>,
-    can_ask: bool,
+    can_check_status: bool,
     can_cancel: bool,
     can_replay: bool,
     can_note_refund: bool,
@@ -144,7 +144,7 @@ pub(super) async fn shown(
         metadata: checkout.metadata.iter().map(|(name, value)| (fill(t.of_shop, &[name]), value.clone())).collect(),
         payments: payment_rows(&history, may_decide, t),
         events: story(&history, &context.admin.server, t),
-        can_ask: may_decide && view.payments.iter().any(|payment| may_be_asked(payment.state)),
+        can_check_status: may_decide && view.payments.iter().any(|payment| can_be_checked(payment.state)),
         can_cancel: may_decide && checkout.state == CheckoutState::Open,
         can_replay: may_decide && (history.is_given_up || !history.refused.is_empty()),
         can_note_refund: may_decide && checkout.refunds_due > 0,
@@ -155,14 +155,14 @@ pub(super) async fn shown(
 }
 
 /// Whether the gateway may report something new, also after a mismatch.
-fn may_be_asked(state: PaymentState) -> bool {
+fn can_be_checked(state: PaymentState) -> bool {
     !state.is_final() || state.is_in_doubt()
 }
 
 /// The notice after a decision.
 fn done(what: &str, t: &Texts) -> Option<&'static str> {
     Some(match what {
-        "asked" => t.done_asked,
+        "checking" => t.done_checking,
         "cancelled" => t.done_cancelled,
         "replayed" => t.done_replayed,
         "refund" => t.done_refund,
@@ -295,10 +295,10 @@ fn why(failure: &Failure) -> String {
     parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
 }
 
-pub(super) async fn ask(context: RequestContext) -> Result<Response, ErrorPage> {
+pub(super) async fn check_status(context: RequestContext) -> Result<Response, ErrorPage> {
     let id = context.checkout()?;
     let result = context.admin.server.check_now(&id).await;
-    finish(&context, result, "asked").await
+    finish(&context, result, "checking").await
 }
 
 pub(super) async fn cancel(context: RequestContext) -> Result<Response, ErrorPage> {

@@ -64,7 +64,7 @@ impl RequestContext {
 
     /// Whether the person may make changes.
     pub(super) fn may_decide(&self) -> bool {
-        self.user.as_ref().is_some_and(|user| user.may >= Permission::Decide)
+        self.user.as_ref().is_some_and(|user| user.permission >= Permission::Decide)
     }
 
     /// The frame around the content of a section's page.

@@ -78,7 +78,7 @@ pub(super) fn first_step(need: Need, t: &Texts) -> &'static str {
 
 pub(super) fn claim_state(state: ClaimState, t: &Texts) -> Chip {
     match state {
-        ClaimState::Asked => chip(t.claim_asked, "wait", t.claim_asked_more),
+        ClaimState::Querying => chip(t.claim_querying, "wait", t.claim_querying_more),
         ClaimState::Unknown => chip(t.claim_unknown, "calm", t.claim_unknown_more),
         ClaimState::Pending => chip(t.claim_pending, "wait", t.claim_pending_more),
         ClaimState::Rejected => chip(t.claim_rejected, "calm", t.claim_rejected_more),
@@ -157,7 +157,7 @@ pub(super) fn event(kind: EventKind, t: &Texts) -> &'static str {
         EventKind::CheckoutExpired => t.ev_expired,
         EventKind::CheckoutCancelled => t.ev_cancelled,
         EventKind::CheckoutOverpaid => t.ev_overpaid,
-        EventKind::CheckoutRefundNoted => t.ev_refund_noted,
+        EventKind::CheckoutRefundRecorded => t.ev_refund_recorded,
         EventKind::PaymentCreated => t.ev_created,
         EventKind::PaymentSending => t.ev_sending,
         EventKind::PaymentAccepted => t.ev_accepted,
@@ -234,7 +234,7 @@ mod tests {
     use crate::staff::texts::texts;
 
     #[test]
-    fn a_day_begins_at_midnight_in_bishkek() {
+    fn day_begins_at_midnight_in_bishkek() {
         let midnight = first_moment("2026-11-23").unwrap();
         let [english, russian] = [Language::English, Language::Russian].map(texts);
         assert_eq!(moment(midnight, english), "23 Nov 2026, 00:00:00");

@@ -250,7 +250,7 @@ mod tests {
             ("/staff?state=open&lang=ru&q=a%20b", Method::GET, "/kassa/staff?state=open&q=a+b&"),
             ("/staff?q=4111111111111111", Method::GET, "/kassa/staff?"),
             ("/staff/4111111111111111", Method::GET, "/kassa/staff?"),
-            ("/staff/checkouts/co_1?done=asked", Method::GET, "/kassa/staff/checkouts/co_1?"),
+            ("/staff/checkouts/co_1?done=checking", Method::GET, "/kassa/staff/checkouts/co_1?"),
             ("/staff/checkouts/co_1/payments/pay_1/resolve", Method::POST, "/kassa/staff/checkouts/co_1?"),
             ("/staff/login", Method::POST, "/kassa/staff/login?"),
             ("/staff/logout", Method::POST, "/kassa/staff?"),

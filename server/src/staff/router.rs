@@ -70,28 +70,28 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
 
 /// All routes: required access, path, size limit of the form, and handlers.
 fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 18] {
-    const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
+    const VIEW: RequiredAccess = RequiredAccess::Staff(Permission::View);
     const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
     const PUBLIC: RequiredAccess = RequiredAccess::Public;
     [
         (PUBLIC, "/staff/assets/{name}", 0, get(stylesheet)),
         (PUBLIC, "/staff/login", FORM, get(login::form).post(login::log_in)),
-        (LOOK, "/staff/logout", FORM, post(login::log_out)),
-        (LOOK, "/staff", 0, get(checkouts::list)),
-        (LOOK, "/staff/checkouts.csv", 0, get(checkouts::download)),
-        (LOOK, "/staff/checkouts/{checkout}", 0, get(checkout::show)),
-        (DECIDE, "/staff/checkouts/{checkout}/ask", FORM, post(checkout::ask)),
+        (VIEW, "/staff/logout", FORM, post(login::log_out)),
+        (VIEW, "/staff", 0, get(checkouts::list)),
+        (VIEW, "/staff/checkouts.csv", 0, get(checkouts::download)),
+        (VIEW, "/staff/checkouts/{checkout}", 0, get(checkout::show)),
+        (DECIDE, "/staff/checkouts/{checkout}/check-status", FORM, post(checkout::check_status)),
         (DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, post(checkout::cancel)),
         (DECIDE, "/staff/checkouts/{checkout}/replay", FORM, post(checkout::replay)),
         (DECIDE, "/staff/checkouts/{checkout}/refund", FORM, post(checkout::refund)),
         (DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, post(checkout::resolve)),
-        (LOOK, "/staff/day", 0, get(day::show)),
-        (LOOK, "/staff/report", 0, get(report::show)),
-        (LOOK, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
-        (LOOK, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
-        (LOOK, "/staff/unknown-callbacks", 0, get(unknown_callbacks::show)),
+        (VIEW, "/staff/day", 0, get(day::show)),
+        (VIEW, "/staff/report", 0, get(report::show)),
+        (VIEW, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
+        (VIEW, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
+        (VIEW, "/staff/unknown-callbacks", 0, get(unknown_callbacks::show)),
         (DECIDE, "/staff/unknown-callbacks/remove", FORM, post(unknown_callbacks::remove)),
-        (LOOK, "/staff/{*rest}", 0, get(not_found)),
+        (VIEW, "/staff/{*rest}", 0, get(not_found)),
     ]
 }
 
@@ -148,7 +148,7 @@ async fn answer(route: &Route, view: &View, parameters: Parameters, request: Req
     let user = match route.access {
         RequiredAccess::Public => None,
         RequiredAccess::Staff(needed) => match admin.user(&head.headers).await {
-            Ok(Some(user)) if user.may < needed => return may_only_look().page(view, Some(&user)),
+            Ok(Some(user)) if user.permission < needed => return read_only().page(view, Some(&user)),
             Ok(Some(user)) => Some(user),
             Ok(None) => return login::login_page(view, StatusCode::UNAUTHORIZED, None),
             Err(problem) => return ErrorPage::from(problem).page(view, None),
@@ -183,8 +183,8 @@ fn named<T: FromStr>(parameters: &RawPathParams, name: &str) -> Option<T> {
     parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
 }
 
-fn may_only_look() -> ErrorPage {
-    ErrorPage::new(StatusCode::FORBIDDEN, |t| t.look_only)
+fn read_only() -> ErrorPage {
+    ErrorPage::new(StatusCode::FORBIDDEN, |t| t.read_only)
 }
 
 /// Reads a posted form: from our page and, for a logged-in person, from a page of that session.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     storage::{
         listing::{
-            CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, Place, SHORTEST_PART, Start, TextFilter,
+            CheckoutFilter, CheckoutList, CheckoutTotals, ListCheckouts, ListPosition, SHORTEST_PART, Start, TextFilter,
         },
         staff::{ListedCheckout, Period},
     },
@@ -132,9 +132,9 @@ impl Search {
     }
 }
 
-pub(super) fn place(text: &str) -> Option<Place> {
+pub(super) fn place(text: &str) -> Option<ListPosition> {
     let (opened_at, id) = text.split_once('.')?;
-    Some(Place { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
+    Some(ListPosition { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
 }
 
 pub(super) fn place_of(listed: &ListedCheckout) -> String {

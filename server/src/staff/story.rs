@@ -29,7 +29,7 @@ pub(super) struct EventRow {
 /// Everything that happened, in its order.
 pub(super) fn story(history: &History, server: &Server, t: &Texts) -> Vec<EventRow> {
     let changes_refunds =
-        |event: &&Event| matches!(event.kind, Some(EventKind::CheckoutOverpaid | EventKind::CheckoutRefundNoted));
+        |event: &&Event| matches!(event.kind, Some(EventKind::CheckoutOverpaid | EventKind::CheckoutRefundRecorded));
     let last = history.events.iter().rev().find(changes_refunds).map(|event| event.seq);
     let row = |event: &Event| {
         let mut row = event_row(event, history, server, t);

@@ -70,7 +70,7 @@ impl CheckoutFilter {
 
 /// The place of a checkout in the list (keyset pagination): it does not move while others are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPosition {
     /// When it was opened.
     pub opened_at: Millis,
     /// Its identifier.
@@ -84,9 +84,9 @@ pub enum Start {
     #[default]
     Newest,
     /// Those after a place.
-    OlderThan(Place),
+    OlderThan(ListPosition),
     /// Those right before a place.
-    NewerThan(Place),
+    NewerThan(ListPosition),
 }
 
 /// A page of the list, the newest first.
@@ -108,7 +108,7 @@ pub struct CheckoutList {
     /// Whether there are more in the reading direction.
     pub is_more: bool,
     /// The place where the search stopped at its limit: it can continue from here.
-    pub searched_to: Option<Place>,
+    pub searched_to: Option<ListPosition>,
 }
 
 /// The totals of a filter.
@@ -150,7 +150,7 @@ impl Bounds {
         if let Some(Period { from, until }) = which.opened {
             (newer, older) = ((until, String::new()), (from, String::new()));
         }
-        let at = |place: &Place| (place.opened_at, place.id.to_string());
+        let at = |place: &ListPosition| (place.opened_at, place.id.to_string());
         match start {
             Start::Newest => {}
             Start::OlderThan(place) => newer = newer.min(at(place)),
@@ -160,7 +160,7 @@ impl Bounds {
     }
 
     /// Ends the bounds at a place, inclusively: no identifier lies between.
-    pub(super) fn end_with(&mut self, place: &Place) {
+    pub(super) fn end_with(&mut self, place: &ListPosition) {
         let mut id = place.id.to_string();
         if self.is_ascending {
             id.push_str(PAST_ALL);
@@ -225,7 +225,7 @@ impl Totalling {
     }
 
     /// `end` is where the scan ended, `most` its limit of checkouts.
-    pub(super) fn totals(self, end: Option<&Place>, most: u32) -> Result<CheckoutTotals, StorageError> {
+    pub(super) fn totals(self, end: Option<&ListPosition>, most: u32) -> Result<CheckoutTotals, StorageError> {
         let sum = |((method, currency), (count, sum)): ((String, String), _)| {
             let method = method.parse().map_err(|_| StorageError::Damaged { what: "method" })?;
             Ok(ChargedSum { method, currency, count, sum })

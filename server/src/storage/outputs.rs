@@ -17,7 +17,7 @@ pub struct ApiKeyRow {
     /// The role of its owner.
     pub role: KeyRole,
     /// The person's permission on the staff's pages.
-    pub may: Permission,
+    pub permission: Permission,
     /// Its display name.
     pub name: String,
     /// Its hash.
@@ -118,7 +118,7 @@ pub struct DuePoll {
     /// The end of the lease: nobody else queries it before.
     pub leased_until: Millis,
     /// The status queries: by the payment's own reference, or by claims.
-    pub ask: Vec<StatusQuery>,
+    pub queries: Vec<StatusQuery>,
 }
 
 /// One status query.

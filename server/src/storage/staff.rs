@@ -38,7 +38,7 @@ pub struct StaffSession {
     /// The key's name, which is the person's.
     pub name: String,
     /// The person's permission.
-    pub may: Permission,
+    pub permission: Permission,
     /// The time since its last recorded use.
     pub unused_for: Millis,
 }

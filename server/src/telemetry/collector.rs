@@ -49,7 +49,7 @@ impl Collector {
     /// # Errors
     /// [`ServerError::Unavailable`] if TLS cannot be set up, or the collector's headers are invalid.
     pub fn new(settings: &CollectorSettings, runtime: Handle) -> Result<Self, ServerError> {
-        let line = Line::new(settings, runtime)?;
+        let line = CollectorTransport::new(settings, runtime)?;
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(line)
@@ -102,7 +102,7 @@ fn resource() -> Resource {
 
 /// The transport to the collector. The exporter waits on its own thread, which has no runtime.
 #[derive(Debug)]
-struct Line {
+struct CollectorTransport {
     client: Client,
     headers: HeaderMap,
     runtime: Handle,
@@ -111,7 +111,7 @@ struct Line {
 
 type Sent = Result<Response<Bytes>, HttpError>;
 
-impl HttpClient for Line {
+impl HttpClient for CollectorTransport {
     fn send_bytes<'life, 'sending>(
         &'life self,
         request: Request<Bytes>,
@@ -139,7 +139,7 @@ impl HttpClient for Line {
     }
 }
 
-impl Line {
+impl CollectorTransport {
     fn new(settings: &CollectorSettings, runtime: Handle) -> Result<Self, ServerError> {
         let unusable = || ServerError::unavailable("the collector of traces: a header that cannot be sent");
         let mut headers = HeaderMap::new();

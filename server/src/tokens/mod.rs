@@ -172,7 +172,7 @@ impl From<&str> for DecidedBy {
 #[strum(serialize_all = "snake_case")]
 pub enum Permission {
     /// Read everything and reconcile, without changes.
-    Look,
+    View,
     /// Also decide, cancel, record refunds, query the gateway, and deliver events again.
     Decide,
 }

@@ -111,7 +111,7 @@ pub enum PaymentState {
 #[non_exhaustive]
 pub enum ClaimState {
     /// The gateway has not answered about it yet.
-    Asked,
+    Querying,
     /// The gateway's answers say nothing about it.
     Unknown,
     /// The gateway reports that it is pending.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kassa_server::Permission::{self, Decide, Look};
+use kassa_server::Permission::{self, Decide, View};
 use kassa_test_patience::wait_until_async;
 use serde_json::{Value, json};
 
@@ -67,22 +67,22 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
 
 /// All that only who is logged in may see or do, and whether it takes a key that decides.
 const STAFF: [(&str, &str, Permission); 16] = [
-    ("GET", "/staff", Look),
-    ("GET", "/staff?needs=person", Look),
-    ("GET", "/staff/checkouts/{checkout}", Look),
-    ("POST", "/staff/checkouts/{checkout}/ask", Decide),
+    ("GET", "/staff", View),
+    ("GET", "/staff?needs=person", View),
+    ("GET", "/staff/checkouts/{checkout}", View),
+    ("POST", "/staff/checkouts/{checkout}/check-status", Decide),
     ("POST", "/staff/checkouts/{checkout}/cancel", Decide),
     ("POST", "/staff/checkouts/{checkout}/replay", Decide),
     ("POST", "/staff/checkouts/{checkout}/refund", Decide),
     ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve", Decide),
-    ("GET", "/staff/checkouts.csv", Look),
-    ("GET", "/staff/day", Look),
-    ("GET", "/staff/report", Look),
-    ("GET", "/staff/reconciliation", Look),
-    ("POST", "/staff/reconciliation", Look),
-    ("GET", "/staff/reconciliation.csv", Look),
-    ("POST", "/staff/logout", Look),
-    ("GET", "/staff/nowhere", Look),
+    ("GET", "/staff/checkouts.csv", View),
+    ("GET", "/staff/day", View),
+    ("GET", "/staff/report", View),
+    ("GET", "/staff/reconciliation", View),
+    ("POST", "/staff/reconciliation", View),
+    ("GET", "/staff/reconciliation.csv", View),
+    ("POST", "/staff/logout", View),
+    ("GET", "/staff/nowhere", View),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,7 +110,7 @@ async fn staff_key_opens_staff_pages_only() {
         wrong.push((kind, cookie(key)));
         wrong.push((kind, ("authorization", format!("Bearer {key}"))));
     }
-    let looker = Visitor::who_may(&served, "looker", Look).await;
+    let viewer = Visitor::with_permission(&served, "viewer", View).await;
     for (method, path, needed) in STAFF {
         let path = path.replace("{checkout}", own).replace("{payment}", &format!("pay_{}", "0".repeat(32)));
         for (kind, (name, value)) in &wrong {
@@ -129,12 +129,12 @@ async fn staff_key_opens_staff_pages_only() {
         if method == "POST" {
             let answer = served.send(method, &path, &[("cookie", &right.cookie), FORM], "csrf=").await;
             assert_eq!(answer.status, 403, "{method} {path} without its token: {answer:?}");
-            let refused = needed == Decide && looker.post(&served, &path, &[]).await.status == 403;
+            let refused = needed == Decide && viewer.post(&served, &path, &[]).await.status == 403;
             assert_eq!(refused, needed == Decide, "{path} by a key that only looks");
         } else {
             let status = right.get(&served, &path).await.status;
             assert_eq!(status, if path.ends_with("nowhere") { 404 } else { 200 }, "{path}");
-            assert_eq!(looker.get(&served, &path).await.status, status, "{path} by a key that only looks");
+            assert_eq!(viewer.get(&served, &path).await.status, status, "{path} by a key that only looks");
         }
     }
     let api = served.call(&right.key.expose(), "GET", "/v1/events", &Value::Null).await;

@@ -8,7 +8,7 @@ use crate::client::Served;
 const MANY: usize = 1000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_has_a_rate_and_another_has_its_own() {
+async fn token_has_a_rate_and_another_has_its_own() {
     let served = Served::with(|_, http| http.per_token = 1).await;
     let ((_, mine), (_, others)) = (served.opened("mine").await, served.opened("other").await);
     // Ten seconds' worth may come at once, and then one a second.
@@ -26,7 +26,7 @@ async fn a_token_has_a_rate_and_another_has_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_address_has_a_rate_and_the_shop_its_own() {
+async fn address_has_a_rate_and_the_shop_its_own() {
     let served = Served::with(|_, http| http.per_address = 1).await;
     let mut answer = served.send("GET", "/readyz", &[], "").await;
     for _ in 0..MANY {
@@ -79,7 +79,7 @@ async fn responses_are_uncached_and_unknown_is_404() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_stops_is_alive_and_not_ready() {
+async fn server_that_stops_is_alive_and_not_ready() {
     let served = Served::start().await;
     assert_eq!(served.send("GET", "/readyz", &[], "").await.status, 200);
     served.server.stop().await;

@@ -14,7 +14,7 @@ use crate::{
 const PHONE: &str = "0700 000 001";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payer_pays_by_mobile_bank() {
+async fn payer_pays_by_mobile_bank() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let (seen, page) = payer.sees(&served).await;
@@ -54,7 +54,7 @@ async fn a_payer_pays_by_mobile_bank() {
 
 /// What the wallet pays in all stands before the field for the PIN.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payer_sees_the_total_and_pays_by_megapay() {
+async fn payer_sees_the_total_and_pays_by_megapay() {
     let served = Served::with_megapay().await;
     let payer = Payer::of(&served, "order-1").await;
     let (_, page) = payer.sees(&served).await;
@@ -122,7 +122,7 @@ async fn page_offers_megapay_only_while_it_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payer_pays_by_qr_code() {
+async fn payer_pays_by_qr_code() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     assert_eq!(payer.pays(&served, "qr", "").await.status, 303);
@@ -760,7 +760,7 @@ async fn payment_page_responses_have_security_headers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_has_a_rate_and_guessing_gets_slower() {
+async fn page_has_a_rate_and_guessing_gets_slower() {
     let served = Served::with(|_, http| http.per_token = 1).await;
     let (payer, other) = (Payer::of(&served, "order-1").await, Payer::of(&served, "order-2").await);
     let mut answer = payer.get(&served, "").await;

@@ -79,7 +79,7 @@ impl Case {
     async fn assert_clean(&self, served: &Served, about: &str) {
         let path = format!("/v1/checkouts/{}", self.payer.id);
         let shop = served.shop("GET", &path, &Value::Null).await.json();
-        let person = Visitor::who_may(served, "Bakyt", Permission::Look).await;
+        let person = Visitor::with_permission(served, "Bakyt", Permission::View).await;
         let mut texts = stored_texts(served);
         texts.push(("the shop's answer", shop["payments"].to_string()));
         texts.push(("the app's answer", served.call(&self.token, "GET", "/v1/checkout", &Value::Null).await.text));

@@ -163,7 +163,8 @@ async fn staff_pages_stay_under_public_path() {
     let pages: Vec<String> = pages.iter().map(|page| format!("/kassa/staff/{page}")).chain([path.clone()]).collect();
     assert!(pages.iter().all(|page| visited.contains(page)), "{visited:?}");
     let resolve = format!("/payments/{payment}/resolve");
-    let decisions = ["/ask", "/cancel", "/refund", "/replay", resolve.as_str()].map(|end| format!("{path}{end}"));
+    let decisions =
+        ["/check-status", "/cancel", "/refund", "/replay", resolve.as_str()].map(|end| format!("{path}{end}"));
     let others = ["logout", "reconciliation", "unknown-callbacks/remove"].map(|page| format!("/kassa/staff/{page}"));
     assert_eq!(forms, decisions.into_iter().chain(others).collect::<BTreeSet<_>>());
 
@@ -197,15 +198,15 @@ async fn read_only_staff_key_changes_nothing() {
     let sql =
         "UPDATE checkouts SET is_overpaid = 1, refunds_due = 1; UPDATE streams SET is_given_up = 1, due_at = NULL";
     served.database().execute_batch(sql).unwrap();
-    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let viewer = Visitor::with_permission(&served, "Bakyt", Permission::View).await;
     let path = format!("/staff/checkouts/{id}");
-    let page = looker.page(&served, &path).await;
+    let page = viewer.page(&served, &path).await;
     assert!(page.contains(">unknown<") && page.contains("payment.unknown"), "{page}");
     let decider = Visitor::log_in(&served, "Aizada").await;
     assert_eq!(decider.page(&served, &path).await.matches("<form").count(), 6, "one to log out, and each decision's");
     assert_eq!(page.matches("<form").count(), 1, "one to log out: {page}");
     let resolve = format!("{path}/payments/{payment}/resolve");
-    let refused = looker.post(&served, &resolve, &[("outcome", "charged"), ("reason", REASON)]).await;
+    let refused = viewer.post(&served, &resolve, &[("outcome", "charged"), ("reason", REASON)]).await;
     assert!(refused.status == 403 && refused.text.contains("read-only"), "{refused:?}");
     assert_eq!(served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json()["state"], "open");
 }
@@ -232,7 +233,7 @@ async fn staff_history_shows_exchanges_without_secrets() {
         is_paid
     })
     .await;
-    let person = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let person = Visitor::with_permission(&served, "Bakyt", Permission::View).await;
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
     let tables: Vec<_> = page.split("<table class=\"exchanges\">").skip(1).collect();
     assert_eq!(tables.len(), 2, "one of each payment: {page}");
@@ -333,7 +334,7 @@ async fn staff_list_shows_checkouts_needing_staff() {
     assert!(stale.status == 409 && stale.text.contains("Not saved"), "{stale:?}");
     assert_eq!(person.post(&served, &refund, &note(version, "Given back at the gateway")).await.status, 303);
     let page = person.page(&served, &path).await;
-    assert!(page.contains("checkout.refund_noted") && page.contains("By: Aizada"), "{page}");
+    assert!(page.contains("checkout.refund_recorded") && page.contains("By: Aizada"), "{page}");
     let again = person.post(&served, &refund, &note(version, "Given back at the gateway")).await;
     assert_eq!(again.status, 409, "noted once");
     let other = format!("/staff/checkouts/{}/replay", ids[5]);
@@ -344,7 +345,7 @@ async fn staff_list_shows_checkouts_needing_staff() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_is_found_by_each_of_its_numbers() {
+async fn checkout_is_found_by_each_of_its_numbers() {
     let served = Served::start().await;
     let (id, payment) = paying(&served, "order-1", &mbank()).await;
     let (by_qr, qr) = paying(&served, "order-2", &json!({ "method": "qr" })).await;
@@ -534,10 +535,10 @@ async fn callbacks_of_forgotten_payments_are_shown() {
     let payments = [2, 1].map(|of: u8| format!("pay_{}", format!("{of:02x}").repeat(16)));
     assert_eq!(BTreeSet::from_iter(values(&page, "data-payment=\"")), BTreeSet::from(payments));
 
-    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
-    assert!(!looker.page(&served, "/staff/unknown-callbacks").await.contains("unknown-callbacks/remove"));
+    let viewer = Visitor::with_permission(&served, "Bakyt", Permission::View).await;
+    assert!(!viewer.page(&served, "/staff/unknown-callbacks").await.contains("unknown-callbacks/remove"));
     let until = values(&page, "name=\"until\" value=\"").remove(0);
-    let refused = looker.post(&served, "/staff/unknown-callbacks/remove", &[("until", &until)]).await;
+    let refused = viewer.post(&served, "/staff/unknown-callbacks/remove", &[("until", &until)]).await;
     assert_eq!(refused.status, 403, "{refused:?}");
     assert_eq!(person.post(&served, "/staff/unknown-callbacks/remove", &[]).await.status, 400);
     let done = person.post(&served, "/staff/unknown-callbacks/remove", &[("until", &until)]).await;
@@ -579,19 +580,19 @@ async fn doubtful_report_is_shown_beside_the_order() {
     let payment = payment["id"].as_str().unwrap().to_owned();
     let sql = format!(
         "BEGIN IMMEDIATE; DELETE FROM due; UPDATE payments SET state = 'mismatch', is_in_doubt = 1;
-         INSERT INTO exchanges (payment_id, number, asked, outcome, first_at, last_at, times) VALUES
+         INSERT INTO exchanges (payment_id, number, kind, outcome, first_at, last_at, times) VALUES
             ('{payment}', 90, 'status', 'pending', 1795375800000, 1795375800000, 3),
             ('{payment}', 91, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795375900000, 1795375900000, 1),
             ('{payment}', 92, 'status', 'mismatch: amount (reported: amount 391.5; currency KGS)', 1795376000000, 1795376000000, 4);
-         INSERT INTO exchanges (payment_id, number, asked, claim, outcome, first_at, last_at, times) VALUES
+         INSERT INTO exchanges (payment_id, number, kind, claim, outcome, first_at, last_at, times) VALUES
             ('{payment}', 93, 'status', 'C-1', 'mismatch: currency (reported: amount 7; currency USD)', 1795376100000, 1795376100000, 1);
          COMMIT"
     );
     served.database().execute_batch(&sql).unwrap();
     let decider = Visitor::log_in(&served, "Aizada").await;
-    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let viewer = Visitor::with_permission(&served, "Bakyt", Permission::View).await;
     let path = format!("/staff/checkouts/{id}");
-    let (page, looked_at) = (decider.page(&served, &path).await, looker.page(&served, &path).await);
+    let (page, looked_at) = (decider.page(&served, &path).await, viewer.page(&served, &path).await);
     for part in ["Expected and reported", "390.00\u{a0}som", "391.50\u{a0}som", "Compare the expected values", "Aizada"]
     {
         assert!(page.contains(part) && looked_at.contains(part), "{part}: {page}");

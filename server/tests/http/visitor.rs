@@ -24,11 +24,11 @@ pub fn form(fields: &[(&str, &str)]) -> String {
 impl Visitor {
     /// Who may decide.
     pub async fn log_in(served: &Served, name: &str) -> Self {
-        Self::who_may(served, name, Permission::Decide).await
+        Self::with_permission(served, name, Permission::Decide).await
     }
 
-    pub async fn who_may(served: &Served, name: &str, may: Permission) -> Self {
-        let key = served.server.new_staff_key(name, may).await.unwrap();
+    pub async fn with_permission(served: &Served, name: &str, permission: Permission) -> Self {
+        let key = served.server.new_staff_key(name, permission).await.unwrap();
         let made = served.send("POST", "/staff/login", &[FORM], &form(&[("key", &key.expose())])).await;
         assert_eq!((made.status, made.header("location")), (303, Some("/staff")), "{made:?}");
         let cookie = made.header("set-cookie").unwrap();

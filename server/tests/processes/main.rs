@@ -7,6 +7,7 @@ mod api;
 mod books;
 #[cfg(target_os = "linux")]
 mod disks;
+mod disruptions;
 mod fleet;
 mod gateway_side;
 mod keeper;
@@ -24,4 +25,3 @@ mod secrets;
 mod shop;
 mod stopping;
 mod story;
-mod troubles;

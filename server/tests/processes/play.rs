@@ -11,13 +11,12 @@ use std::{
 use fastrand::Rng;
 
 use crate::{
-    books,
+    books, disruptions,
     fleet::{APART, FLEET, Fleet, RESTLESS},
     gateway_side, paying,
     program::Program,
     recording,
     scene::Scene,
-    troubles,
 };
 
 /// Longer than a server that stands still has the lease of what it sends: 1 s for the gateway, and 20 s.
@@ -41,13 +40,13 @@ pub struct Play {
     pub servers: [Option<Program>; 2],
     pub random: Rng,
     pub met: Coverage,
-    troubles: Option<Troubles>,
+    disruptions: Option<Disruptions>,
     calls: Vec<JoinHandle<()>>,
 }
 
 /// What a fleet's database does.
 #[derive(Clone, Copy)]
-struct Troubles {
+struct Disruptions {
     restarts: bool,
 }
 
@@ -58,7 +57,7 @@ pub fn play_on_a_file(seed: u64) -> Result<Coverage, String> {
 
 /// The same with PostgreSQL.
 pub fn play_in_a_fleet(seed: u64) -> Result<Coverage, String> {
-    let play = |fleet, restarts| play(seed, Scene::of_fleet(seed, fleet), Some(Troubles { restarts }));
+    let play = |fleet, restarts| play(seed, Scene::of_fleet(seed, fleet), Some(Disruptions { restarts }));
     if seed.is_multiple_of(RESTARTS_EVERY) {
         let (cluster, turn) = &*RESTLESS;
         let _alone = turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,14 +72,14 @@ pub fn play_in_a_fleet(seed: u64) -> Result<Coverage, String> {
     play(Fleet::by_lines(&FLEET), false)
 }
 
-fn play(seed: u64, scene: Scene, troubles: Option<Troubles>) -> Result<Coverage, String> {
+fn play(seed: u64, scene: Scene, disruptions: Option<Disruptions>) -> Result<Coverage, String> {
     let scene = Arc::new(scene);
     let mut play = Play {
         scene: scene.clone(),
         servers: [None, None],
         random: Rng::with_seed(seed),
         met: Coverage::new(),
-        troubles,
+        disruptions,
         calls: Vec::new(),
     };
     let played = catch_unwind(AssertUnwindSafe(|| play.run(seed)));
@@ -118,10 +117,10 @@ impl Play {
             opens(&self.scene);
         }
         let acts = self.random.usize(15..45);
-        let every = if self.troubles.is_some() { OF_FLEETS } else { STANDS_STILL_EVERY };
+        let every = if self.disruptions.is_some() { OF_FLEETS } else { STANDS_STILL_EVERY };
         let stands_still_at = (seed % every == 7).then_some(acts / 2);
-        let restarts_at = self.troubles.is_some_and(|troubles| troubles.restarts).then_some(acts / 2);
-        let is_parted_at = (self.troubles.is_some() && seed % every == PARTED).then_some(acts / 2);
+        let restarts_at = self.disruptions.is_some_and(|disruptions| disruptions.restarts).then_some(acts / 2);
+        let is_parted_at = (self.disruptions.is_some() && seed % every == PARTED).then_some(acts / 2);
         for act in 0..acts {
             self.act()?;
             thread::sleep(Duration::from_millis(self.random.u64(0..50)));
@@ -132,10 +131,10 @@ impl Play {
             }
             if is_parted_at == Some(act) {
                 self.start(1)?;
-                troubles::part_past_the_lease(self, 0);
+                disruptions::part_past_the_lease(self, 0);
             }
             if restarts_at == Some(act) {
-                troubles::restart(self);
+                disruptions::restart(self);
             }
         }
         self.wait_for_calls();
@@ -144,7 +143,7 @@ impl Play {
         }
         no(books::broken(&self.scene))?;
         recording::record(self)?;
-        troubles::count(self);
+        disruptions::count(self);
         for event in self.scene.ledger().events() {
             self.meet(&event.kind);
             for method in ["card", "megapay"] {
@@ -157,10 +156,10 @@ impl Play {
     }
 
     fn act(&mut self) -> Result<(), String> {
-        if let Some(Troubles { restarts }) = self.troubles
+        if let Some(Disruptions { restarts }) = self.disruptions
             && self.random.u32(0..5) == 0
         {
-            troubles::strike(self, restarts);
+            disruptions::strike(self, restarts);
         }
         let random = &mut self.random;
         let deed = match random.u32(0..100) {

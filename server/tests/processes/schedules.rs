@@ -77,7 +77,7 @@ const KINDS: [&str; 17] = [
 const IN_A_NAMESPACE: &str = "partition in a network namespace";
 
 /// What happens to a fleet alone.
-const TROUBLES: [&str; 8] = [
+const DISRUPTIONS: [&str; 8] = [
     "pg_terminate_backend",
     "a commit got lost",
     "a commit's answer got lost",
@@ -125,7 +125,7 @@ fn fleet_schedules_lose_nothing() {
         met.check(OFTEN.into_iter().chain(OFTEN_IN_A_FLEET));
         if met.is_everything {
             let kinds = KINDS.into_iter().filter(|kind| *kind != "checkout.overpaid");
-            met.check(kinds.chain(TROUBLES).chain(APART.is_some().then_some(IN_A_NAMESPACE)));
+            met.check(kinds.chain(DISRUPTIONS).chain(APART.is_some().then_some(IN_A_NAMESPACE)));
         }
     }
     assert_eq!(secrets::found_on_disk(), Vec::<String>::new());

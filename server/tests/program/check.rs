@@ -116,7 +116,7 @@ fn check_rejects_dialect_without_pay_form_proof() {
 }
 
 #[test]
-fn a_database_that_cannot_be_used_stays_as_it_is() {
+fn database_that_cannot_be_used_stays_as_it_is() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let path = place.path("kassa.db");
@@ -132,7 +132,7 @@ fn a_database_that_cannot_be_used_stays_as_it_is() {
 }
 
 #[test]
-fn the_shop_must_be_found() {
+fn shop_must_be_found() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let secret = place.run(&["secret"]).out;
@@ -149,7 +149,7 @@ fn the_shop_must_be_found() {
 }
 
 #[test]
-fn a_shop_that_is_not_told_who_paid_is_warned_of() {
+fn shop_that_is_not_told_who_paid_is_warned_of() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let check = |kinds: &str| {

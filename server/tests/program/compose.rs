@@ -67,7 +67,7 @@ fn server_environment(place: &Place, with_sandbox: bool) -> BTreeMap<String, Str
 }
 
 #[test]
-fn the_servers_settings_are_accepted() {
+fn servers_settings_are_accepted() {
     for with_sandbox in [false, true] {
         let place = Place::new();
         let environment = server_environment(&place, with_sandbox);
@@ -85,7 +85,7 @@ fn the_servers_settings_are_accepted() {
 
 /// What one part of a file says of another.
 #[test]
-fn the_parts_of_the_file_fit_one_another() {
+fn parts_of_the_file_fit_one_another() {
     let (main, with_sandbox) = (text("compose.yaml"), text("compose.sandbox.yaml"));
     assert!(main.contains(&format!("ipv4_address: {PROXY}\n")) && main.contains("subnet: 172.30.0.0/24\n"));
     assert!(main.contains("          ip_range: 172.30.0.128/25\n"), "no other service gets the proxy's address");

@@ -26,7 +26,7 @@ fn help_names_each_setting_with_its_variable() {
 
 /// But for the files that it names, which are the reader's own.
 #[test]
-fn the_page_s_settings_file_can_be_used() {
+fn page_s_settings_file_can_be_used() {
     let page = fs::read_to_string(PAGE).unwrap();
     let file = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let place = Place::new();
@@ -46,7 +46,7 @@ fn the_page_s_settings_file_can_be_used() {
 }
 
 #[test]
-fn the_page_has_the_table_of_settings() {
+fn page_has_the_table_of_settings() {
     let mut table = String::from("| Setting | Takes | Not given | What it does |\n|---|---|---|---|\n");
     for setting in SETTINGS {
         let unset = match setting.if_unset {

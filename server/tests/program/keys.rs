@@ -78,11 +78,11 @@ fn staff_key_opens_staff_pages_unless_disabled() {
     let place = Place::with(&sandbox);
     let key = place.run(&["keys", "new", "--for", "staff", "--name", "Aizada"]).out.trim().to_owned();
     assert!(key.starts_with("sk_"), "{key}");
-    let looks = place.run(&["keys", "new", "--for", "staff", "--may", "look", "--name", "Bakyt"]);
+    let looks = place.run(&["keys", "new", "--for", "staff", "--permission", "view", "--name", "Bakyt"]);
     assert!(looks.out.starts_with("sk_"), "{looks:?}");
     let listed = place.run(&["keys", "list"]).out;
-    assert!(listed.contains("  staff, may decide  made ") && listed.contains("  staff, may look    made "), "{listed}");
-    let shop = place.run(&["keys", "new", "--may", "look", "--name", "shop"]);
+    assert!(listed.contains("  staff, may decide  made ") && listed.contains("  staff, may view    made "), "{listed}");
+    let shop = place.run(&["keys", "new", "--permission", "view", "--name", "shop"]);
     assert!(shop.code == Some(1) && shop.err.contains("may applies only to staff keys"), "{shop:?}");
     for (arguments, status) in [(&[] as &[&str], 401), (&["--staff-enabled", "false"], 404)] {
         let running = place.start(arguments);

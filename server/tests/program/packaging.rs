@@ -11,7 +11,7 @@ fn text(name: &str) -> String {
 }
 
 #[test]
-fn the_unit_is_hardened_and_starts_the_program() {
+fn unit_is_hardened_and_starts_the_program() {
     let unit = text("kassa-server.service");
     let lines: Vec<(&str, &str)> = unit.lines().filter_map(|line| line.split_once('=')).collect();
     let has = |key: &str, value: &str| lines.contains(&(key, value));

@@ -400,7 +400,7 @@ fn files_are_read_as_editors_write_them() {
 
 /// A value that is exactly a known name is the name, whatever files there are.
 #[test]
-fn a_dialect_is_a_name_or_a_file() {
+fn dialect_is_a_name_or_a_file() {
     let place = place("");
     place.write("finipay", r#"{"qr_numbers": "none"}"#);
     let dialect = |value: &str| {

@@ -151,7 +151,7 @@ fn shop_trace_includes_server_spans_and_webhook() {
     find(&spans, "record_send_outcome", in_it);
     let sent = find(&spans, "send", in_it);
     assert_eq!((text(sent, "kassa.payment"), text(sent, "kassa.outcome")), (Some(payment), Some("accepted")));
-    find(&spans, "ask", paid);
+    find(&spans, "query_status", paid);
     assert!(spans.iter().all(|span| span.name != "claim_polls"), "nobody asked for it");
 
     let delivered: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();
@@ -170,7 +170,7 @@ fn shop_trace_includes_server_spans_and_webhook() {
 }
 
 #[test]
-fn a_payers_trace_is_not_believed() {
+fn payers_trace_is_not_believed() {
     let collector = Taker::start();
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
@@ -222,7 +222,7 @@ fn silent_trace_collector_delays_no_shutdown() {
 }
 
 #[test]
-fn a_key_does_not_go_to_a_collector_in_clear() {
+fn key_does_not_go_to_a_collector_in_clear() {
     let place = Place::with(&sandbox());
     let mut command =
         place.command(&["check", "--config", "kassa.toml", "--tracing-url", "http://collector:4318/v1/traces"]);

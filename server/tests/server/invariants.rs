@@ -74,8 +74,8 @@ fn sent_once(world: &World, books: &[FakePayment], broken: &mut Vec<String>) {
 
 /// What a person reads of the gateway's answers is of requests that were sent.
 fn answers_are_of_what_was_sent(db: &Connection, world: &World, broken: &mut Vec<String>) {
-    let sql = "SELECT payment_id, asked, SUM(times) FROM exchanges WHERE asked IN ('create', 'confirm')
-        GROUP BY payment_id, asked";
+    let sql = "SELECT payment_id, kind, SUM(times) FROM exchanges WHERE kind IN ('create', 'confirm')
+        GROUP BY payment_id, kind";
     let mut statement = db.prepare_cached(sql).unwrap();
     let mut rows = statement.query([]).unwrap();
     let sent = lock(&world.log).sent.clone();

@@ -237,6 +237,6 @@ fn each_overpayment_is_refunded_separately() {
         (RefundOutcome::Recorded, RefundOutcome::Outdated, RefundOutcome::Recorded)
     );
     assert_eq!(note(version()), RefundOutcome::NotDue);
-    assert_eq!(kinds(&process).iter().filter(|kind| **kind == "checkout.refund_noted").count(), 2);
+    assert_eq!(kinds(&process).iter().filter(|kind| **kind == "checkout.refund_recorded").count(), 2);
     check(&world).unwrap();
 }

@@ -59,7 +59,7 @@ fn random_schedules_keep_invariants() {
 
 /// Otherwise a failing seed would be of no use: neither what its thread played before counts, nor that it is the first.
 #[test]
-fn a_seed_makes_the_same_schedule_again() {
+fn seed_makes_the_same_schedule_again() {
     for seed in 0..20 {
         let alone = thread::spawn(move || play(seed)).join().unwrap();
         assert_eq!(play(seed), alone, "seed {seed}");

@@ -21,7 +21,7 @@ use kassa_server::{
             PollResult, Report, Resolve, SendOutcome, SendResult, Slots, StatusReport, Sweep, TakePrepared,
             WalletTerms,
         },
-        listing::{CheckoutFilter, ListCheckouts, Place, Start, TextFilter},
+        listing::{CheckoutFilter, ListCheckouts, ListPosition, Start, TextFilter},
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
         staff::{
@@ -373,7 +373,7 @@ fn checkouts_are_listed_by_filter_in_pages(storage: &dyn Storage, calendar: &Cal
     block_on(storage.cancel_checkout(id(5), None)).unwrap();
 
     let all = CheckoutFilter::default();
-    let place = |number: u8| Place { opened_at: opened_at(number), id: id(number) };
+    let place = |number: u8| ListPosition { opened_at: opened_at(number), id: id(number) };
     let (older, newer) = (|number| Start::OlderThan(place(number)), |number| Start::NewerThan(place(number)));
     assert_eq!(listed_ids(storage, &all, Start::Newest, 2), [id(5), id(4)]);
     assert_eq!(listed_ids(storage, &all, older(4), 2), [id(3), id(2)]);
@@ -482,7 +482,7 @@ fn api_key_is_valid_until_revoked(storage: &dyn Storage, calendar: &Calendar) {
     let keys = [1, 2].map(|number| ApiKey::from_random(KeyRole::Shop, [number; 16], [number; 32]));
     for (key, name) in keys.iter().zip(["old", "new"]) {
         let (id, name, hash) = (key.id().clone(), name.to_owned(), key.hash());
-        let new = NewApiKey { id, name, hash, role: KeyRole::Shop, may: Permission::Decide };
+        let new = NewApiKey { id, name, hash, role: KeyRole::Shop, permission: Permission::Decide };
         block_on(storage.add_api_key(new)).unwrap();
         calendar.pass(Duration::from_secs(1));
     }
@@ -918,9 +918,9 @@ fn queued_payment_of_paid_checkout_is_not_sent(storage: &dyn Storage, _: &Calend
     let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange: None, is_whole: true };
     block_on(storage.record_hint(hint)).unwrap();
     let poll = block_on(storage.claim_polls(self::claim())).unwrap().questions.remove(0);
-    assert_eq!(poll.ask[0].reference.order_number.as_deref(), Some("form-1"));
-    let report = Report::Charged(Box::new(poll.ask[0].reference.clone()));
-    let reports = vec![StatusReport { claim: poll.ask[0].claim.clone(), report, exchange: said() }];
+    assert_eq!(poll.queries[0].reference.order_number.as_deref(), Some("form-1"));
+    let report = Report::Charged(Box::new(poll.queries[0].reference.clone()));
+    let reports = vec![StatusReport { claim: poll.queries[0].claim.clone(), report, exchange: said() }];
     let answered = PollResult { reports, ..answer(1, 1, poll.leased_until, Report::Nothing) };
     assert_eq!(block_on(storage.record_poll_results(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
@@ -1135,7 +1135,7 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
         let poll = block_on(storage.claim_polls(claim())).unwrap().questions.remove(0);
         let report =
             |ask: StatusQuery| StatusReport { report: report(&ask.reference), claim: ask.claim, exchange: said() };
-        let reports = poll.ask.into_iter().map(report).collect();
+        let reports = poll.queries.into_iter().map(report).collect();
         let answered = PollResult { reports, ..answer(1, 1, poll.leased_until, Report::Nothing) };
         block_on(storage.record_poll_results(vec![answered])).unwrap();
     };

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_is_a_decimal_number_above_0() {
+    fn factor_is_a_decimal_number_above_0() {
         for (text, factor) in [("3", 3.0), ("0.5", 0.5), ("1000", 1000.0)] {
             assert_eq!(parse(text).to_bits(), f64::to_bits(factor), "{text}");
         }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_returned_once_it_is_there() {
+    fn value_is_returned_once_it_is_there() {
         let mut polls = 0;
         let value = wait_for("the third poll", || {
             polls += 1;

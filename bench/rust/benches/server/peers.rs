@@ -155,7 +155,7 @@ fn still_open(question: DuePoll) -> PollResult {
         checkout: question.checkout,
         method: question.method,
         leased_until: question.leased_until,
-        reports: question.ask.into_iter().map(report).collect(),
+        reports: question.queries.into_iter().map(report).collect(),
         random: 7,
     }
 }

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_behind_a_value_is_refused() {
+    fn object_behind_a_value_is_refused() {
         for behind in [
             "dictionary Payment { string text; Card card; };",
             "dictionary Payment { duration limit; Card? card; };",

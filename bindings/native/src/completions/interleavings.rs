@@ -107,7 +107,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[test]
-fn a_sleeper_hears_of_a_call_once() {
+fn sleeper_hears_of_a_call_once() {
     model(|| {
         let queue = queue_of(&[1]);
         let thread = completing(&queue, 1, Queue::wake);
@@ -119,7 +119,7 @@ fn a_sleeper_hears_of_a_call_once() {
 
 /// Not every interleaving, which would take minutes: those in which threads interrupt each other three times.
 #[test]
-fn a_sleeper_hears_of_calls_that_are_complete_at_once() {
+fn sleeper_hears_of_calls_that_are_complete_at_once() {
     let mut checker = Builder::new();
     checker.preemption_bound = Some(3);
     checker.check(|| {
@@ -133,7 +133,7 @@ fn a_sleeper_hears_of_calls_that_are_complete_at_once() {
 
 /// As the languages do it: the listener hands a completion to the caller that waits, and the caller stops waiting before it gives up.
 #[test]
-fn a_call_is_either_received_or_given_up() {
+fn call_is_either_received_or_given_up() {
     model(|| {
         let queue = queue_of(&[1]);
         let is_waiting = Arc::new(Mutex::new(true));
@@ -172,7 +172,7 @@ fn a_call_is_either_received_or_given_up() {
 
 /// A signal may be of a call that is given up before it is heard: the other call is heard of all the same.
 #[test]
-fn a_call_is_heard_of_though_another_one_is_given_up() {
+fn call_is_heard_of_though_another_one_is_given_up() {
     let mut checker = Builder::new();
     checker.preemption_bound = Some(3);
     checker.check(|| {
@@ -208,7 +208,7 @@ impl Line {
 }
 
 #[test]
-fn an_event_loop_hears_of_every_call_once() {
+fn event_loop_hears_of_every_call_once() {
     model(|| {
         let (queue, line) = (queue_of(&[1, 2]), Arc::new(Line::default()));
         let threads = [1, 2].map(|number| {

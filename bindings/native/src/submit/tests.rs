@@ -14,7 +14,7 @@ use kassa::{Gateway, MbankPaymentCreated, PaymentRef, PollPolicy, QrImage, QrPay
 use super::*;
 use crate::{
     memory::kassa_free,
-    testing::{ask, elsewhere, gateway, gateway_without_response, message, nonsense, pay, read},
+    testing::{elsewhere, gateway, gateway_without_response, message, nonsense, pay, query, read},
 };
 
 /// How long a test waits for what must come.
@@ -115,19 +115,19 @@ impl Drop for Listener {
 /// A gateway that only its calls hold, the first of which goes on.
 fn held_by_its_call(listener: &Listener, number: u64) -> (kassa::FakeGateway, Weak<Gateway>) {
     let (fake, gateway) = gateway_without_response();
-    listener.submit(number, ask(&gateway));
+    listener.submit(number, query(&gateway));
     (fake, Arc::downgrade(&gateway))
 }
 
 #[test]
-fn a_sleeper_hears_of_every_call_once() {
+fn sleeper_hears_of_every_call_once() {
     const CALLS: u64 = 200;
     let (_fake, gateway) = gateway();
     let listener = Listener::that_sleeps();
     let taken = thread::scope(|scope| {
         for part in 0..4 {
             let (listener, gateway) = (&listener, &gateway);
-            scope.spawn(move || (part..CALLS).step_by(4).for_each(|number| listener.submit(number, ask(gateway))));
+            scope.spawn(move || (part..CALLS).step_by(4).for_each(|number| listener.submit(number, query(gateway))));
         }
         listener.hear(500, CALLS as usize)
     });
@@ -136,7 +136,7 @@ fn a_sleeper_hears_of_every_call_once() {
 }
 
 #[test]
-fn a_completion_has_its_code_and_its_value() {
+fn completion_has_its_code_and_its_value() {
     let (fake, gateway) = gateway();
     let listener = Listener::that_sleeps();
     listener.submit(1, pay(&gateway));
@@ -156,7 +156,7 @@ fn a_completion_has_its_code_and_its_value() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_dropped_at_once_and_never_heard_of() {
+fn call_that_is_given_up_is_dropped_at_once_and_never_heard_of() {
     let listener = Listener::that_sleeps();
     let (fake, gateway) = held_by_its_call(&listener, 7);
     assert!(gateway.upgrade().is_some() && listener.hears_nothing());
@@ -199,7 +199,7 @@ fn is_charged(value: &[u8]) -> bool {
 }
 
 #[test]
-fn a_report_that_was_not_taken_goes_to_the_next_call() {
+fn report_that_was_not_taken_goes_to_the_next_call() {
     let give_up: [fn(Listener); 2] = [|listener| listener.cancel(1), drop];
     for give_up in give_up {
         let taking = Listener::that_sleeps();
@@ -241,7 +241,7 @@ fn unreceived_report_goes_to_the_next_call() {
 }
 
 #[test]
-fn a_call_that_is_given_up_wakes_its_task_to_end() {
+fn call_that_is_given_up_wakes_its_task_to_end() {
     #[derive(Default)]
     struct Task(AtomicU64);
     impl Wake for Task {
@@ -261,7 +261,7 @@ fn a_call_that_is_given_up_wakes_its_task_to_end() {
 }
 
 #[test]
-fn a_queue_may_be_freed_with_calls_under_way() {
+fn queue_may_be_freed_with_calls_under_way() {
     let listener = Listener::that_sleeps();
     let gateways = [1, 2, 3].map(|number| held_by_its_call(&listener, number));
     listener.submit(4, nonsense());
@@ -309,19 +309,19 @@ extern "C" fn go_on(context: u64) {
     let number = *taken.keys().max().unwrap();
     listener.cancel(number);
     if number < LAST {
-        listener.submit(number + 1, ask(&chain.gateway));
+        listener.submit(number + 1, query(&chain.gateway));
     }
     chain.over.send(taken).unwrap();
 }
 
 #[test]
-fn a_function_may_take_and_submit_and_give_up() {
+fn function_may_take_and_submit_and_give_up() {
     let (_fake, gateway) = gateway();
     let (over, taken) = mpsc::channel();
     let chain = Box::new(Chain { listener: Mutex::default(), gateway, over });
     let listener = Listener::that_is_called(go_on, &raw const *chain as u64);
     let mut place = chain.listener.lock().unwrap();
-    place.insert(listener).submit(1, ask(&chain.gateway));
+    place.insert(listener).submit(1, query(&chain.gateway));
     drop(place);
     for number in 1..=LAST {
         let taken = taken.recv_timeout(Duration::from_millis(PATIENCE)).unwrap();
@@ -382,7 +382,7 @@ mod by_a_descriptor {
         line.set_read_timeout(Some(Duration::from_millis(PATIENCE))).unwrap();
         let mut taken = Taken::new();
         thread::scope(|scope| {
-            scope.spawn(|| (0..CALLS).for_each(|number| listener.submit(number, ask(&gateway))));
+            scope.spawn(|| (0..CALLS).for_each(|number| listener.submit(number, query(&gateway))));
             while taken.len() < CALLS as usize {
                 assert!(signals(&line) > 0);
                 listener.take(500, 0, &mut taken);
@@ -408,7 +408,7 @@ mod by_a_descriptor {
     }
 
     #[test]
-    fn a_call_that_is_complete_after_its_listener_has_gone_tells_nobody() {
+    fn call_that_is_complete_after_its_listener_has_gone_tells_nobody() {
         let (listener, line) = listener();
         drop(line);
         listener.submit(1, nonsense());

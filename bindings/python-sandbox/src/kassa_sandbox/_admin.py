@@ -23,7 +23,7 @@ class Admin:
         self._port = address.port
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
-    def ask(
+    def request(
         self, method: str, path: str, body: Mapping[str, object] | None = None, **query: str | None
     ) -> dict[str, Any]:
         """Sends a request, and reads numbers exactly; raises an error if the sandbox refused it."""
@@ -70,7 +70,7 @@ def refusal(status: int, text: str) -> AdminRefused:
 def decide(admin: Admin, number: str, decision: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
     """Acts as the payer."""
     try:
-        return admin.ask("POST", f"payments/{quote(number, safe='')}/{decision}", body)
+        return admin.request("POST", f"payments/{quote(number, safe='')}/{decision}", body)
     except AdminRefused as error:
         if error.http_status == 404:
             raise UnknownPayment(404, f"no payment has the number {number!r}") from None

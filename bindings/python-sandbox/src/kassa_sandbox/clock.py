@@ -19,13 +19,13 @@ class Clock:
 
     def read(self) -> ClockValues:
         """The time, and when pending payments become final."""
-        return clock_values(self._admin.ask("GET", "clock"))
+        return clock_values(self._admin.request("GET", "clock"))
 
     def forward(self, by: timedelta) -> ClockValues:
         """Moves the clock forward, by whole milliseconds. Everything due by then happens at once: callbacks are retried,
         pending payments become final, cards expire.
         """
-        return clock_values(self._admin.ask("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
+        return clock_values(self._admin.request("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
 
     def resolve_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
         """Lets pending payments become final automatically, including those that are already pending; without arguments, never.
@@ -34,4 +34,4 @@ class Clock:
         * ``after``: after this time by the sandbox's clock, in whole milliseconds
         """
         wanted = {"resolve_after_queries": after_queries, "resolve_after_ms": whole("after", after, MILLISECOND)}
-        return clock_values(self._admin.ask("PATCH", "clock", wanted))
+        return clock_values(self._admin.request("PATCH", "clock", wanted))

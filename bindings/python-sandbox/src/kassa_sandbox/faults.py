@@ -60,7 +60,7 @@ class ActiveFault:
     def remove(self) -> None:
         """Removes the fault if it is still set."""
         if self._is_set():
-            self._admin.ask("DELETE", f"faults/{self.id}")
+            self._admin.request("DELETE", f"faults/{self.id}")
 
     def _is_set(self) -> bool:
         for fault in listed(self._admin):
@@ -146,7 +146,7 @@ class Faults:
             "status": status,
             "code": code,
         }
-        told = self._admin.ask("POST", "faults", {key: value for key, value in wanted.items() if value is not None})
+        told = self._admin.request("POST", "faults", {key: value for key, value in wanted.items() if value is not None})
         return ActiveFault(self._admin, fault(told))
 
     def list(self) -> tuple[Fault, ...]:
@@ -155,12 +155,12 @@ class Faults:
 
     def clear(self) -> None:
         """Removes all faults."""
-        self._admin.ask("DELETE", "faults")
+        self._admin.request("DELETE", "faults")
 
 
 def listed(admin: Admin) -> tuple[Fault, ...]:
     """The faults that are set."""
-    return tuple(map(fault, cast("list[dict[str, Any]]", admin.ask("GET", "faults")["faults"])))
+    return tuple(map(fault, cast("list[dict[str, Any]]", admin.request("GET", "faults")["faults"])))
 
 
 def fault(told: Mapping[str, Any]) -> Fault:

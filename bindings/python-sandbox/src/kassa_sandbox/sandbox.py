@@ -181,7 +181,7 @@ class Sandbox:
     @property
     def base_url(self) -> str:
         """Its address, without a trailing slash. It stays the same after a restart."""
-        self._ask_where()
+        self._admin_api()
         return self._base_url
 
     @property
@@ -243,17 +243,17 @@ class Sandbox:
     @property
     def faults(self) -> Faults:
         """Fault injection."""
-        return Faults(self._ask_where())
+        return Faults(self._admin_api())
 
     @property
     def switches(self) -> Switches:
         """Its behaviour where the gateway's interface is not specified."""
-        return Switches(self._ask_where())
+        return Switches(self._admin_api())
 
     @property
     def clock(self) -> Clock:
         """The gateway's clock, and when pending payments become final."""
-        return Clock(self._ask_where())
+        return Clock(self._admin_api())
 
     def approve(self, number: str, *, sum_tyiyn: int | None = None) -> Payment:
         """Pays an open payment, as its payer; by the merchant's or the gateway's number, or a transaction id.
@@ -263,11 +263,11 @@ class Sandbox:
         `UnknownPayment` if there is none, `AdminRefused` if it is already decided.
         """
         body = None if sum_tyiyn is None else {"amount": sum_tyiyn}
-        return values.payment(_admin.decide(self._ask_where(), number, "approve", body))
+        return values.payment(_admin.decide(self._admin_api(), number, "approve", body))
 
     def decline(self, number: str) -> Payment:
         """Declines an open payment, as its payer; otherwise like `approve`."""
-        return values.payment(_admin.decide(self._ask_where(), number, "decline"))
+        return values.payment(_admin.decide(self._admin_api(), number, "decline"))
 
     def pay_by_form(self, page_url: str, payer: TestCard | TestPhone = phones.MBANK_APPROVED) -> str:
         """Pays on the pay-form with this URL like a payer in a browser, including the one-time password. Returns the URL that
@@ -279,13 +279,13 @@ class Sandbox:
 
     def reset(self) -> None:
         """Deletes payments, requests, callbacks and faults; switches and clock return to their initial values."""
-        self._ask_where().ask("POST", "reset")
+        self._admin_api().request("POST", "reset")
 
     def _listed(self, path: str, name: str, order_number: str | None) -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = self._ask_where().ask("GET", path, order_number=order_number)[name]
+        told: list[dict[str, Any]] = self._admin_api().request("GET", path, order_number=order_number)[name]
         return told
 
-    def _ask_where(self) -> _admin.Admin:
+    def _admin_api(self) -> _admin.Admin:
         if self._admin is None:
             raise NotRunning("the sandbox was not started")
         return self._admin

@@ -15,7 +15,7 @@ class Switches:
 
     def read(self) -> SwitchValues:
         """The current values."""
-        return switch_values(self._admin.ask("GET", "switches"))
+        return switch_values(self._admin.request("GET", "switches"))
 
     def change(
         self,
@@ -39,4 +39,4 @@ class Switches:
             "mbank_quid": mbank_quid,
         }
         given = {name: value for name, value in wanted.items() if value is not None}
-        return switch_values(self._admin.ask("PATCH", "switches", given))
+        return switch_values(self._admin.request("PATCH", "switches", given))

@@ -29,7 +29,9 @@ def exchange(method: str, url: str, headers: Mapping[str, str], body: str | None
         connection.close()
 
 
-def ask(method: str, url: str, headers: Mapping[str, str], body: Mapping[str, object] | None = None) -> dict[str, Any]:
+def request(
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, object] | None = None
+) -> dict[str, Any]:
     """Asks the server; `Refused` if it refuses."""
     text = None if body is None else json.dumps(body)
     status, _, answer = exchange(method, url, {"Content-Type": "application/json", **headers}, text)

@@ -225,9 +225,9 @@ class KassaServer:
         """One more API key, made as an operator makes it."""
         return self._new_key("--name", name)
 
-    def new_staff_key(self, name: str, may: Literal["look", "decide"] = "decide") -> str:
+    def new_staff_key(self, name: str, permission: Literal["view", "decide"] = "decide") -> str:
         """A key for a person of the staff, who logs in with it at ``/staff``."""
-        return self._new_key("--for", "staff", "--may", may, "--name", name)
+        return self._new_key("--for", "staff", "--permission", permission, "--name", name)
 
     def _new_key(self, *options: str) -> str:
         command = [str(find()), "keys", "new", *options]
@@ -249,7 +249,7 @@ class KassaServer:
 
     # What is in it
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -266,11 +266,11 @@ class KassaServer:
         headers = {"Authorization": f"Bearer {self.api_key if key is None else key}"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
-        return _http.ask(method, f"{self.url}{path}", headers, body)
+        return _http.request(method, f"{self.url}{path}", headers, body)
 
     def checkout(self, reference: str) -> dict[str, Any]:
         """The checkout that the shop opened with this reference, as JSON."""
-        return self.ask("GET", f"/v1/checkouts?reference={quote(reference, safe='')}")
+        return self.request("GET", f"/v1/checkouts?reference={quote(reference, safe='')}")
 
     def events(self, kind: str | None = None, *, reference: str | None = None) -> tuple[Event, ...]:
         """Every event, or those of this kind or about this reference, in the order in which they happened."""
@@ -279,7 +279,7 @@ class KassaServer:
         told: dict[str, Any] = {"next": "0"}
         while told["next"] != after:
             after = told["next"]
-            told = self.ask("GET", f"/v1/events?after={after}&limit=1000")
+            told = self.request("GET", f"/v1/events?after={after}&limit=1000")
             listed.extend(map(event, told["events"]))
         wanted = (one for one in listed if kind in (None, one.kind) and reference in (None, one.reference))
         return tuple(wanted)

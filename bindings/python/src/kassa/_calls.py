@@ -53,7 +53,7 @@ CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
     """Makes a call, and blocks until it has ended. Other threads and greenlets keep running."""
-    coroutine = _ask(_schedulers.cooperative_loop(), operation, target, arguments)
+    coroutine = _call(_schedulers.cooperative_loop(), operation, target, arguments)
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -63,12 +63,12 @@ def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
     raise RuntimeError("a blocking call has met an event loop")
 
 
-async def ask(operation: Operation, target: Any, *arguments: Any) -> Any:
+async def call_async(operation: Operation, target: Any, *arguments: Any) -> Any:
     """Awaits a call. Cancelling it gives the call up at once."""
-    return await _ask(_schedulers.running_loop(), operation, target, arguments)
+    return await _call(_schedulers.running_loop(), operation, target, arguments)
 
 
-async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
+async def _call(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
     """Waits in a loop; without one, on this thread."""
     write = partial(operation.message, target, *arguments)
     log = _logs.begin()

@@ -93,7 +93,7 @@ def write_with(name: str, write: Writer) -> Writer:
 def class_of(name: str) -> Any:
     """The class of a record or a flat enum; a plain one, unless this package has its own."""
     if name not in _classes:
-        _ask_for(name)
+        _import(name)
     known = _classes.get(name)
     if known is None:
         if name in RECORDS:
@@ -105,7 +105,7 @@ def class_of(name: str) -> Any:
     return known
 
 
-def _ask_for(name: str) -> None:
+def _import(name: str) -> None:
     """Imports the module that registers a class: an answer or an error may come before anybody used its class."""
     getattr(sys.modules[__package__ or ""], name, None)
 
@@ -194,7 +194,7 @@ def _maker(name: str) -> Callable[..., Any]:
 
         return of_handle
     if name not in _made_by:
-        _ask_for(of)
+        _import(of)
     if its_variant:
         return _filled(_made_by[name], dict(ENUMS[of])[its_variant])
     return _filled(_made_by[name], RECORDS[name]) if name in _made_by else class_of(name)

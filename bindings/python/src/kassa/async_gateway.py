@@ -48,7 +48,7 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.CardPaymentCreated = await _calls.ask(
+        answer: kassa.CardPaymentCreated = await _calls.call_async(
             _calls.CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
         )
         return answer
@@ -60,7 +60,7 @@ class AsyncGateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = await _calls.ask(
+        answer: kassa.StatusReport = await _calls.call_async(
             _calls.PAYMENT_STATUS,
             self._core(),
             _check.text("gateway_number", gateway_number),
@@ -73,7 +73,7 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.MbankPaymentCreated = await _calls.ask(
+        answer: kassa.MbankPaymentCreated = await _calls.call_async(
             _calls.CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
         )
         return answer
@@ -86,7 +86,7 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
-        answer: kassa.MbankConfirmed = await _calls.ask(
+        answer: kassa.MbankConfirmed = await _calls.call_async(
             _calls.CONFIRM_MBANK_PAYMENT,
             self._core(),
             _check.instance("payment", payment, kassa.PaymentRef),
@@ -101,7 +101,7 @@ class AsyncGateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. `kassa.Misconfigured` if the dialect has no MegaPay requests (``megapay``): without them, payers
         choose MegaPay on the pay-form."""
-        answer: kassa.MegapayChecked = await _calls.ask(
+        answer: kassa.MegapayChecked = await _calls.call_async(
             _calls.CHECK_MEGAPAY, self._core(), _check.instance("payment", payment, kassa.MegapayPayment)
         )
         return answer
@@ -113,7 +113,7 @@ class AsyncGateway(Connected):
         ``payment`` is the request that was checked.
 
         Raises as ``check_megapay`` does. A wrong PIN is `kassa.Refused`."""
-        answer: kassa.MegapayAccepted = await _calls.ask(
+        answer: kassa.MegapayAccepted = await _calls.call_async(
             _calls.PAY_BY_MEGAPAY,
             self._core(),
             _check.instance("payment", payment, kassa.MegapayPayment),
@@ -124,7 +124,7 @@ class AsyncGateway(Connected):
     async def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: kassa.PayFormCreated = await _calls.ask(
+        answer: kassa.PayFormCreated = await _calls.call_async(
             _calls.CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm)
         )
         return answer
@@ -134,7 +134,7 @@ class AsyncGateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = await _calls.ask(
+        answer: kassa.StatusReport = await _calls.call_async(
             _calls.PROVIDER_STATUS,
             self._core(),
             _check.text("order_number", order_number),
@@ -144,14 +144,14 @@ class AsyncGateway(Connected):
 
     async def create_qr_image(self, payment: kassa.QrPayment) -> kassa.QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrImage = await _calls.ask(
+        answer: kassa.QrImage = await _calls.call_async(
             _calls.CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
         )
         return answer
 
     async def create_qr_data(self, payment: kassa.QrPayment) -> kassa.QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrData = await _calls.ask(
+        answer: kassa.QrData = await _calls.call_async(
             _calls.CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment)
         )
         return answer
@@ -160,7 +160,7 @@ class AsyncGateway(Connected):
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: kassa.StatusReport = await _calls.ask(
+        answer: kassa.StatusReport = await _calls.call_async(
             _calls.QR_STATUS, self._core(), _check.text("transaction_id", transaction_id)
         )
         return answer
@@ -170,7 +170,7 @@ class AsyncGateway(Connected):
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: kassa.Verdict = await _calls.ask(
+        verdict: kassa.Verdict = await _calls.call_async(
             _calls.CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef)
         )
         return verdict
@@ -185,7 +185,7 @@ class AsyncGateway(Connected):
         must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
-        verdict: kassa.Verdict = await _calls.ask(
+        verdict: kassa.Verdict = await _calls.call_async(
             _calls.VERIFY_CALLBACK,
             self._core(),
             _check.instance("callback", callback, kassa.Callback),
@@ -198,7 +198,7 @@ class AsyncGateway(Connected):
         browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: kassa.Verdict = await _calls.ask(
+        verdict: kassa.Verdict = await _calls.call_async(
             _calls.VERIFY_RETURN,
             self._core(),
             _check.instance("redirect", redirect, kassa.ReturnRedirect),
@@ -248,7 +248,7 @@ class AsyncGateway(Connected):
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
         from .journal_entry import id_of
 
-        await _calls.ask(_calls.FINISH, self._core(), id_of(entry))
+        await _calls.call_async(_calls.FINISH, self._core(), id_of(entry))
 
     async def deliver_forever(
         self,
@@ -335,9 +335,9 @@ class AsyncGateway(Connected):
         if core is None:
             return True
         if longest is None:
-            await _calls.ask(_calls.CLOSE, core)
+            await _calls.call_async(_calls.CLOSE, core)
             return True
-        is_done: bool = await _calls.ask(_calls.CLOSE_WITHIN, core, longest)
+        is_done: bool = await _calls.call_async(_calls.CLOSE_WITHIN, core, longest)
         return is_done
 
     async def __aenter__(self) -> AsyncGateway:

@@ -4,7 +4,7 @@ import os
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from ._calls import RECOVERY_NEXT, ask, wait
+from ._calls import RECOVERY_NEXT, call_async, wait
 from ._codec import itself, read_as
 from .errors import Misconfigured
 from .journal_entry import JournalEntry, Unreadable
@@ -133,7 +133,7 @@ class AsyncRecovery(Following):
             raise StopAsyncIteration
         del self
         try:
-            recovered: Recovered | None = await ask(RECOVERY_NEXT, core)
+            recovered: Recovered | None = await call_async(RECOVERY_NEXT, core)
         except BaseException as error:  # noqa: BLE001 (it is raised again)
             del core
             raise _let_go(error)  # noqa: B904 (the very same)

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
-from ._calls import WATCH_NEXT, WATCH_OUTCOME, ask, wait
+from ._calls import WATCH_NEXT, WATCH_OUTCOME, call_async, wait
 from ._codec import itself, read_as
 from ._dataclass import dataclass
 from .errors import Misconfigured, PaymentError
@@ -125,7 +125,7 @@ class AsyncStatusWatch(Watching):
         return self
 
     async def __anext__(self) -> WatchReport:
-        report: WatchReport | None = await ask(WATCH_NEXT, self._core())
+        report: WatchReport | None = await call_async(WATCH_NEXT, self._core())
         if report is None:
             raise StopAsyncIteration
         return report
@@ -136,7 +136,7 @@ class AsyncStatusWatch(Watching):
 
         Raises as iterating does.
         """
-        outcome: Verdict | None = await ask(WATCH_OUTCOME, self._core())
+        outcome: Verdict | None = await call_async(WATCH_OUTCOME, self._core())
         return outcome
 
     async def __aenter__(self) -> "AsyncStatusWatch":

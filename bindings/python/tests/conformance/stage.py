@@ -27,13 +27,13 @@ class Scene:
 
     def step(self, name: str, given: Any = None) -> Any:
         """What somebody around the app does, and what comes of it."""
-        return _ask("POST", f"{self.url}/steps", {"do": name, "input": given})
+        return _request("POST", f"{self.url}/steps", {"do": name, "input": given})
 
     def new_token(self) -> str:
         return str(self.step("new_token"))
 
     def close(self) -> None:
-        _ask("DELETE", self.url, None)
+        _request("DELETE", self.url, None)
 
 
 class Stage:
@@ -47,7 +47,7 @@ class Stage:
 
     def open(self, plan: Any = None) -> Scene:
         """Sets a scene up, as the ``scene`` of a vector says."""
-        opened = _ask("POST", f"{self._url}/scenes", plan or {})
+        opened = _request("POST", f"{self._url}/scenes", plan or {})
         return Scene(f"{self._url}/scenes/{opened['scene']}", opened["server_url"], opened["client_token"])
 
     def __enter__(self) -> Stage:
@@ -57,7 +57,7 @@ class Stage:
         self._program.communicate()
 
 
-def _ask(method: str, url: str, body: Any) -> Any:
+def _request(method: str, url: str, body: Any) -> Any:
     request = Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method=method)
     with _DIRECT.open(request, timeout=LONGEST) as answer:
         return json.load(answer)

@@ -143,7 +143,7 @@ def stands_in(log: str, text: str) -> bool:
     return re.search(f"(?<![0-9A-Za-z]){text}(?![0-9A-Za-z])", log) is not None
 
 
-def test_the_log_holds_no_secret(running: dict[str, Future[Ran]], log: Log) -> None:
+def test_log_holds_no_secret(running: dict[str, Future[Ran]], log: Log) -> None:
     """Logs of all vectors run together, so what any of them forbids must not be there."""
     for ran in running.values():
         ran.result()

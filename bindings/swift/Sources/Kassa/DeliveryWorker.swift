@@ -63,7 +63,7 @@ final class DeliveryWorker {
             case .success(nil)?: await pause(after: nil)
             case .success(let recovered?)?:
                 add(recovered)
-                session.ask()
+                session.startNext()
             case .failure(_)? where closing.isClosed: break
             case .failure(let error)?: await pause(after: error)
             }
@@ -184,13 +184,13 @@ private final class DeliverySession: @unchecked Sendable {
     private let wake: Wake
     private let lock = NSLock()
     private var arrived: Result<Recovered?, any Error>?
-    private var asking: Task<Void, Never>?
+    private var waiting: Task<Void, Never>?
 
     init(_ recovery: KassaGenerated.Recovery, _ wake: Wake) {
         self.recovery = recovery
         self.wake = wake
         recovery.holdLock()
-        ask()
+        startNext()
     }
 
     /// The next result, if it has come.
@@ -202,8 +202,8 @@ private final class DeliverySession: @unchecked Sendable {
     }
 
     /// Begins to wait for the next result.
-    func ask() {
-        let asking = Task {
+    func startNext() {
+        let waiting = Task {
             let result: Result<Recovered?, any Error>
             do {
                 result = .success(try await recovery.nextResult())
@@ -213,7 +213,7 @@ private final class DeliverySession: @unchecked Sendable {
             lock.withLock { arrived = result }
             wake.up()
         }
-        lock.withLock { self.asking = asking }
+        lock.withLock { self.waiting = waiting }
     }
 
     /// Lets others recover. No handler may run any more.
@@ -222,7 +222,7 @@ private final class DeliverySession: @unchecked Sendable {
     /// The same, and gives what had come already.
     func end() async -> Recovered? {
         cancel()
-        await lock.withLock { asking }?.value
+        await lock.withLock { waiting }?.value
         guard case .success(let last)? = take() else { return nil }
         return last
     }

@@ -98,20 +98,20 @@ public final class KassaClient: Sendable {
         let wanted = NewCheckout(
             reference: reference, amount: amount.exactAmountText, description: description, return_url: returnURL, methods: methods,
             lifetime_s: lifetime?.components.seconds, metadata: metadata, currency: currency)
-        return try await transport.ask(Checkout.self, Call(method: "POST", path: "/v1/checkouts", body: json(wanted)))
+        return try await transport.request(Checkout.self, Call(method: "POST", path: "/v1/checkouts", body: json(wanted)))
     }
 
     /// A checkout by its identifier (`co_…`).
     ///
     /// - Throws: ``KassaClientError/notFound(_:)`` if there is none.
     public func checkout(_ checkout: String) async throws -> Checkout {
-        try await transport.ask(Checkout.self, Call(method: "GET", path: path(checkout)))
+        try await transport.request(Checkout.self, Call(method: "GET", path: path(checkout)))
     }
 
     /// A checkout by your own reference. Nil if there is none.
     public func findCheckout(reference: String) async throws -> Checkout? {
         do {
-            return try await transport.ask(
+            return try await transport.request(
                 Checkout.self, Call(method: "GET", path: "/v1/checkouts", query: [("reference", reference)]))
         } catch KassaClientError.notFound(let problem) where problem.detail.hasPrefix("There is no such checkout") {
             // Another 404 says that the address is wrong, and nothing about the checkout.
@@ -125,7 +125,7 @@ public final class KassaClient: Sendable {
     public func waitForChange(_ checkout: String, afterVersion: Int64, wait: Duration = .seconds(25)) async throws -> Checkout {
         let seconds = min(max(wait.components.seconds, 0), 60)
         let query = [("after", "\(afterVersion)"), ("wait", "\(seconds)")]
-        return try await transport.ask(
+        return try await transport.request(
             Checkout.self, Call(method: "GET", path: path(checkout), query: query, wait: .seconds(seconds)))
     }
 
@@ -134,23 +134,23 @@ public final class KassaClient: Sendable {
     /// - Throws: ``KassaClientError/conflict(_:)`` if it has ended, or a payment of it may still be charged: wait for its outcome.
     @discardableResult
     public func cancel(_ checkout: String) async throws -> Checkout {
-        try await transport.ask(Checkout.self, Call(method: "POST", path: path(checkout, "/cancel")))
+        try await transport.request(Checkout.self, Call(method: "POST", path: path(checkout, "/cancel")))
     }
 
     /// Has the server query the gateway about the checkout's payments now. An event tells what it finds out.
     public func check(_ checkout: String) async throws {
-        _ = try await transport.ask(Done.self, Call(method: "POST", path: path(checkout, "/check")))
+        _ = try await transport.request(Done.self, Call(method: "POST", path: path(checkout, "/check")))
     }
 
     /// A client token for the payer's app: it opens this checkout and nothing else.
     public func newToken(_ checkout: String) async throws -> Token {
-        try await transport.ask(Token.self, Call(method: "POST", path: path(checkout, "/tokens")))
+        try await transport.request(Token.self, Call(method: "POST", path: path(checkout, "/tokens")))
     }
 
     /// Revokes all client tokens of the checkout; how many there were.
     @discardableResult
     public func revokeTokens(_ checkout: String) async throws -> Int {
-        try await transport.ask(Count.self, Call(method: "DELETE", path: path(checkout, "/tokens"))).count
+        try await transport.request(Count.self, Call(method: "DELETE", path: path(checkout, "/tokens"))).count
     }
 
     // MARK: Payments
@@ -169,7 +169,7 @@ public final class KassaClient: Sendable {
     public func resolvePayment(_ payment: String, _ outcome: Outcome, reason: String, by: String) async throws -> Payment {
         let wanted = ["outcome": outcome.rawValue, "reason": reason, "by": by]
         let path = "/v1/payments/\(try named(payment, "payment"))/resolve"
-        return try await transport.ask(Payment.self, Call(method: "POST", path: path, body: json(wanted), canRepeat: false))
+        return try await transport.request(Payment.self, Call(method: "POST", path: path, body: json(wanted), canRepeat: false))
     }
 
     // MARK: Events
@@ -177,7 +177,7 @@ public final class KassaClient: Sendable {
     /// One page of the events after a cursor, for a loop of your own;
     /// ``events(after:limit:follow:interval:onFailure:)`` reads them all.
     public func page(after: String = "0", limit: Int = 100) async throws -> EventPage {
-        try await transport.ask(
+        try await transport.request(
             EventPage.self, Call(method: "GET", path: "/v1/events", query: [("after", after), ("limit", "\(limit)")]))
     }
 
@@ -185,7 +185,7 @@ public final class KassaClient: Sendable {
     @discardableResult
     public func replayEvents(checkout: String? = nil) async throws -> Int {
         let wanted = checkout.map { ["checkout": $0] } ?? [:]
-        return try await transport.ask(Count.self, Call(method: "POST", path: "/v1/events/replay", body: json(wanted))).count
+        return try await transport.request(Count.self, Call(method: "POST", path: "/v1/events/replay", body: json(wanted))).count
     }
 }
 

@@ -56,7 +56,7 @@ final class Transport: Sendable {
     func close() { exchanges.close() }
 
     /// The value that the server answers with.
-    func ask<Value: Decodable & Sendable>(_: Value.Type, _ call: Call) async throws -> Value {
+    func request<Value: Decodable & Sendable>(_: Value.Type, _ call: Call) async throws -> Value {
         let response = try await send(call)
         if 300..<400 ~= response.httpStatus {
             let location = response.location.prefix(200)

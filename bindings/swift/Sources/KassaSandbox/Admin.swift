@@ -6,7 +6,7 @@ struct Admin: Sendable {
     let token: String
 
     /// Sends a request and reads the response; throws if the sandbox refused it.
-    func ask<Answer: Decodable>(
+    func request<Answer: Decodable>(
         _ answer: Answer.Type, _ method: String, _ path: String, orderNumber: String? = nil,
         body: (any Encodable & Sendable)? = nil
     ) async throws -> Answer {

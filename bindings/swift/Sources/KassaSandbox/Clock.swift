@@ -35,7 +35,7 @@ extension Sandbox {
 
         /// What time it is there, and when pending payments become final.
         public func read() async throws -> ClockValues {
-            try await admin.ask(ClockValues.self, "GET", "clock")
+            try await admin.request(ClockValues.self, "GET", "clock")
         }
 
         /// Moves the clock forward. What is due by then happens at once: callbacks are sent again, pending payments become final, cards
@@ -46,7 +46,7 @@ extension Sandbox {
         @discardableResult
         public func forward(by step: Duration) async throws -> ClockValues {
             let wanted = ["ms": try whole(step, of: .milliseconds(1), "step")]
-            return try await admin.ask(ClockValues.self, "POST", "clock/forward", body: wanted)
+            return try await admin.request(ClockValues.self, "POST", "clock/forward", body: wanted)
         }
 
         /// Lets pending payments become final by themselves, those that are pending already, too; without either, never.
@@ -62,7 +62,7 @@ extension Sandbox {
                 // Nothing is told as null: a setting that is not named would stay.
                 "resolve_after_ms": try after.map { try whole($0, of: .milliseconds(1), "after") },
             ]
-            return try await admin.ask(ClockValues.self, "PATCH", "clock", body: wanted)
+            return try await admin.request(ClockValues.self, "PATCH", "clock", body: wanted)
         }
     }
 }

@@ -63,13 +63,13 @@ extension Sandbox {
                 name: name, orderNumber: orderNumber, endpoint: endpoint, times: times, probability: probability, seed: seed,
                 delay: try delay.map { try whole($0, of: .milliseconds(1), "delay") },
                 retryAfter: try retryAfter.map { try whole($0, of: .seconds(1), "retryAfter") }, status: status, code: code)
-            return ActiveFault(admin, try await admin.ask(Fault.self, "POST", "faults", body: wanted))
+            return ActiveFault(admin, try await admin.request(Fault.self, "POST", "faults", body: wanted))
         }
 
         /// The faults that are set, with how often each has struck.
         public func list() async throws -> [Fault] {
             struct Answer: Decodable { let faults: [Fault] }
-            return try await admin.ask(Answer.self, "GET", "faults").faults
+            return try await admin.request(Answer.self, "GET", "faults").faults
         }
 
         /// Ends every fault.

@@ -3,7 +3,7 @@ import Foundation
 /// Runs a test with a sandbox of its own, and stops it however the test ends.
 ///
 /// ```swift
-/// @Test func aPayerPays() async throws {
+/// @Test func payerPays() async throws {
 ///     try await withSandbox { sandbox in
 ///         let shop = try await Shop(environment: sandbox.environment())
 ///         try await sandbox.payByForm(shop.buy("order-17"))

@@ -108,7 +108,7 @@ public actor Sandbox {
     /// Every payment, or those with this order number, the newest last: what really happened.
     public nonisolated func ledger(orderNumber: String? = nil) async throws -> [Payment] {
         struct Answer: Decodable { let payments: [Payment] }
-        return try await admin.ask(Answer.self, "GET", "ledger", orderNumber: orderNumber).payments
+        return try await admin.request(Answer.self, "GET", "ledger", orderNumber: orderNumber).payments
     }
 
     /// The payment with this order number; the newest if there are several.
@@ -124,7 +124,7 @@ public actor Sandbox {
     /// Every request that reached an endpoint, or those that named this order number, in order.
     public nonisolated func requests(orderNumber: String? = nil) async throws -> [Request] {
         struct Answer: Decodable { let requests: [Request] }
-        return try await admin.ask(Answer.self, "GET", "requests", orderNumber: orderNumber).requests
+        return try await admin.request(Answer.self, "GET", "requests", orderNumber: orderNumber).requests
     }
 
     /// Every attempt to deliver a callback, or those for this order number, in order.
@@ -132,7 +132,7 @@ public actor Sandbox {
     /// An attempt is listed after its receiver has answered or failed.
     public nonisolated func callbacks(orderNumber: String? = nil) async throws -> [CallbackAttempt] {
         struct Answer: Decodable { let callbacks: [CallbackAttempt] }
-        return try await admin.ask(Answer.self, "GET", "callbacks", orderNumber: orderNumber).callbacks
+        return try await admin.request(Answer.self, "GET", "callbacks", orderNumber: orderNumber).callbacks
     }
 
     // MARK: What changes it
@@ -173,7 +173,7 @@ public actor Sandbox {
 
     private nonisolated func decide(_ number: String, _ decision: String, _ body: [String: Int]?) async throws -> Payment {
         do {
-            return try await admin.ask(Payment.self, "POST", "payments/\(Admin.escaped(number))/\(decision)", body: body)
+            return try await admin.request(Payment.self, "POST", "payments/\(Admin.escaped(number))/\(decision)", body: body)
         } catch SandboxError.refused(httpStatus: 404, _, _) {
             throw SandboxError.unknownPayment(number: number)
         }

@@ -48,7 +48,7 @@ extension Sandbox {
 
         /// The current values.
         public func read() async throws -> SwitchValues {
-            try await admin.ask(SwitchValues.self, "GET", "switches")
+            try await admin.request(SwitchValues.self, "GET", "switches")
         }
 
         /// Changes them, from the next request on.
@@ -62,7 +62,7 @@ extension Sandbox {
         public func change(_ change: (inout SwitchValues) -> Void) async throws -> SwitchValues {
             var values = try await read()
             change(&values)
-            return try await admin.ask(SwitchValues.self, "PATCH", "switches", body: values)
+            return try await admin.request(SwitchValues.self, "PATCH", "switches", body: values)
         }
     }
 }

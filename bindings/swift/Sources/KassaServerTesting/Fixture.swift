@@ -3,7 +3,7 @@ import KassaSandbox
 /// Runs a test with a server of its own, and a sandbox behind it, and stops both however the test ends.
 ///
 /// ```swift
-/// @Test func aPaidOrderIsDelivered() async throws {
+/// @Test func paidOrderIsDelivered() async throws {
 ///     try await withKassaServer(.init(eventsURL: "http://127.0.0.1:8000/events")) { server in
 ///         let shop = Shop(server.url, server.apiKey, server.eventsSecret)
 ///         try await server.payByForm(shop.buy("order-17"))

@@ -108,7 +108,7 @@ public actor KassaServer {
     /// `/v1/checkouts`; the key is by default ``apiKey``.
     ///
     /// - Throws: ``KassaServerError/refused(httpStatus:problem:)`` if the server refuses.
-    public nonisolated func ask(
+    public nonisolated func request(
         _ method: String, _ path: String, body: String? = nil, key: String? = nil, idempotencyKey: String? = nil
     ) async throws -> Data {
         let once = idempotencyKey.map { ["Idempotency-Key: \($0)"] } ?? []
@@ -129,7 +129,7 @@ public actor KassaServer {
         var (after, next) = ("", "0")
         while next != after {
             after = next
-            let told = try await ask("GET", "/v1/events?after=\(after)&limit=1000")
+            let told = try await request("GET", "/v1/events?after=\(after)&limit=1000")
             guard let page = try? JSONDecoder().decode(EventPage.self, from: told) else {
                 throw KassaServerError.notThisServer(detail: "this is not the server of this package: its events cannot be read")
             }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aColourIsMadeOfWhatItsComponentsCanBe() {
+    @Test func colourIsMadeOfWhatItsComponentsCanBe() {
         #expect(CheckoutColour(red: 2, green: -1, blue: .nan) == CheckoutColour(0xFF0000))
         #expect(CheckoutColour(0x12FF8000) == CheckoutColour(red: 1, green: 128 / 255, blue: 0))
     }

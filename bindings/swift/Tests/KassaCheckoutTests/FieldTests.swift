@@ -43,7 +43,7 @@ import Testing
         #expect(try await screen.charged == [])
     }
 
-    @Test func aCodeThatIsMissingIsToldInEveryLanguage() async throws {
+    @Test func codeThatIsMissingIsToldInEveryLanguage() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -55,7 +55,7 @@ import Testing
         #expect(screen.model.error(of: .code) == nil)
     }
 
-    @Test func aCodeThatIsTooShortBurnsNoTry() async throws {
+    @Test func codeThatIsTooShortBurnsNoTry() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Whatever stands in the field is what is sent, and what it is taken for stands below it.
-    @Test func aPhoneIsTakenForWhatItsHintSays() async throws {
+    @Test func phoneIsTakenForWhatItsHintSays() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)

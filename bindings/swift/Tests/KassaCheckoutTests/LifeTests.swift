@@ -106,7 +106,7 @@ import Testing
         #expect(idle.model.result == .stillOpen)
     }
 
-    @Test func theShopCancels() async throws {
+    @Test func shopCancels() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -118,7 +118,7 @@ import Testing
         #expect(screen.model.close() == .notPaid(CheckoutMessage(topic: .cancelled)))
     }
 
-    @Test func aTokenIsRenewedByTheAppOrByItsFunction() async throws {
+    @Test func tokenIsRenewedByTheAppOrByItsFunction() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let scene = try await stage.open([:])
@@ -138,7 +138,7 @@ import Testing
         try await bare.until("show_qr")  // everybody sees the same
     }
 
-    @Test func anErrorOfTheAppIsNotForThePayer() async throws {
+    @Test func errorOfTheAppIsNotForThePayer() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let scene = try await stage.open([:])

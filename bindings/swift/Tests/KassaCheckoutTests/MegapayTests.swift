@@ -50,7 +50,7 @@ import Testing
         #expect(events.prefix(2) == [.opened, .methodChosen(.megapay)])
     }
 
-    @Test func anUnknownCommissionIsShownAsUnknown() async throws {
+    @Test func unknownCommissionIsShownAsUnknown() async throws {
         let shop = WalletShop(commission: nil)
         defer { shop.server.stop() }
         let model = try shop.screen()
@@ -65,7 +65,7 @@ import Testing
 }
 
 /// The view runs on no machine that runs this, so its text is read.
-@Test func theScreenShowsTheCostAboveTheFieldForTheCode() throws {
+@Test func screenShowsTheCostAboveTheFieldForTheCode() throws {
     let file = URL(filePath: #filePath).appending(path: "../../../Sources/KassaCheckout/View/CheckoutControls.swift").standardized
     let view = try String(contentsOf: file, encoding: .utf8)
     let cost = try #require(view.firstRange(of: "if let cost = model.texts.cost { Text(cost)"))

@@ -6,7 +6,7 @@ import Testing
 
 /// Every way to pay, against the server with a sandbox behind it.
 @MainActor @Suite struct PayingTests {
-    @Test func aWrongCodeIsToldAndTheRightOnePays() async throws {
+    @Test func wrongCodeIsToldAndTheRightOnePays() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -34,7 +34,7 @@ import Testing
         #expect(try await screen.charged == [true])
     }
 
-    @Test func aCodeIsScanned() async throws {
+    @Test func codeIsScanned() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -78,7 +78,7 @@ import Testing
         #expect(model.qrPicture != nil && model.pictureNotice == nil)
     }
 
-    @Test func aPageOpensOnceByItself() async throws {
+    @Test func pageOpensOnceByItself() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -104,7 +104,7 @@ import Testing
         #expect(screen.model.closeText == "Done")
     }
 
-    @Test func aCardIsConfirmedOnThePageOfItsBank() async throws {
+    @Test func cardIsConfirmedOnThePageOfItsBank() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage, withCards)
@@ -143,7 +143,7 @@ import Testing
         #expect(try await screen.charged == [false, true])
     }
 
-    @Test func aMistypedNumberIsLeftForTheRightOne() async throws {
+    @Test func mistypedNumberIsLeftForTheRightOne() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
@@ -173,7 +173,7 @@ import Testing
         #expect(try await screen.charged == [false, true])
     }
 
-    @Test func aCodeInELQROpensInTheAppOfEachBank() {
+    @Test func codeInELQROpensInTheAppOfEachBank() {
         let code = "00020101021232430013qr.example.kg0102021104TX171202121302125204581253034175405390005910HONEY%20SHOP630463e7"
         for text in [code, "https://app.mbank.kg/qr/#" + code] {
             let links = CheckoutModel.bankLinks(of: text)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func aCodeThatNoAppReadsIsLeftForAnotherWay() async throws {
+    @Test func codeThatNoAppReadsIsLeftForAnotherWay() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage, given: CheckoutDraft(method: .mbank))
@@ -250,7 +250,7 @@ import Testing
     }
 
     /// A tap must not begin a second payment by a way that the payer has not chosen.
-    @Test func theGivenWayIsNotChosenBesideAnOpenPayment() async throws {
+    @Test func givenWayIsNotChosenBesideAnOpenPayment() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage, given: CheckoutDraft(method: .mbank))
@@ -262,7 +262,7 @@ import Testing
         #expect(again.model.methods.contains(.mbank) && again.model.method == nil)
     }
 
-    @Test func theAppIsToldWhatHappensAndNothingPersonal() async throws {
+    @Test func appIsToldWhatHappensAndNothingPersonal() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen(stage.open([:]))
@@ -309,7 +309,7 @@ import Testing
         #expect(screen.events.map(\.name) == ["opened", "method_chosen", "method_chosen", "page_opened", "ended"])
     }
 
-    @Test func theOnlyWayNeedsNoChoice() async throws {
+    @Test func onlyWayNeedsNoChoice() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage, ["checkout": ["methods": ["qr"]]])

@@ -11,7 +11,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test(arguments: ["KassaCheckout", "Kassa"]) func anAppTakesItAlong(target: String) throws {
+        @Test(arguments: ["KassaCheckout", "Kassa"]) func appTakesItAlong(target: String) throws {
             let builds = try #require(Bundle.main.executableURL).deletingLastPathComponent()
             let built = builds.appending(path: "Kassa_\(target).resources/PrivacyInfo.xcprivacy")
             #expect(try Data(contentsOf: built) == Data(contentsOf: file(target)))
@@ -38,7 +38,7 @@ import Testing
         #expect((core["NSPrivacyCollectedDataTypes"] as? [Any])?.isEmpty == true, "what an app sends by it is the app's to say")
     }
 
-    @Test func theJournalsOwnFilesAreAllThatIsLookedAt() throws {
+    @Test func journalsOwnFilesAreAllThatIsLookedAt() throws {
         let used = try #require(core["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
         #expect(used.compactMap { $0["NSPrivacyAccessedAPIType"] as? String } == ["NSPrivacyAccessedAPICategoryFileTimestamp"])
         #expect(used.first?["NSPrivacyAccessedAPITypeReasons"] as? [String] == ["C617.1"])

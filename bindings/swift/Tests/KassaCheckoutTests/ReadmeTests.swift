@@ -42,7 +42,7 @@ struct Payment: View {
     model.appearance = CheckoutAppearance(theme: .light, accentColour: CheckoutColour(0xF2A900), cornerRadius: 12, font: "Inter-Regular")
 }
 
-@MainActor @Test(.timeLimit(.minutes(60))) func theReadmesScreenShowsAPaymentToItsEnd() async throws {
+@MainActor @Test(.timeLimit(.minutes(60))) func readmesScreenShowsAPaymentToItsEnd() async throws {
     let stage = try await Stage.start()
     defer { stage.stop() }
     let screen = try await PayerScreen.ready(stage)
@@ -60,7 +60,7 @@ struct Payment: View {
     #expect(shown.first == "How would you like to pay?")
 }
 
-@Test func theReadmeShowsWhatIsHere() throws {
+@Test func readmeShowsWhatIsHere() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)

@@ -47,7 +47,7 @@ import Testing
         #expect(Set(CheckoutMark.allCases.map(\.symbol)).count == 4)
     }
 
-    @Test func anEventHasNoWordsOfTheGateways() {
+    @Test func eventHasNoWordsOfTheGateways() {
         let told = CheckoutMessage(topic: .rejected, reason: "Aibek Usenov, 0555 000 101")
         #expect(CheckoutResult.notPaid(told).withoutReasons == .notPaid(CheckoutMessage(topic: .rejected)))
         #expect(CheckoutResult.personNeeded(told).withoutReasons == .personNeeded(CheckoutMessage(topic: .rejected)))

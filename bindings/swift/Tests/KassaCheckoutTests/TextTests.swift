@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func theWordsAreSpokenFromWhatIsNewToWhatIsKnown() {
+    @Test func wordsAreSpokenFromWhatIsNewToWhatIsKnown() {
         let texts = CheckoutTexts(
             title: "Enter the code", explanation: "Attempts left: 2", cost: "You pay 255 som", message: "Not accepted", reason: "Wrong")
         #expect(texts.spoken == "Not accepted. Wrong. Enter the code. You pay 255 som. Attempts left: 2")

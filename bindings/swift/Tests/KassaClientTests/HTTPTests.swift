@@ -6,7 +6,7 @@ import Testing
 
 /// The client on bad days: what it repeats, what it refuses to read, and how it ends.
 @Suite struct HTTPTests {
-    @Test func theExamplesOfTheInterfaceAreRead() async throws {
+    @Test func examplesOfTheInterfaceAreRead() async throws {
         #expect(checkouts.count > 3)
         for (name, example) in checkouts {
             let value = JSON.object(example.object.merging(["mood": "of a newer server", "state": "of a newer server"]) { $1 })
@@ -47,7 +47,7 @@ import Testing
             ])
     }
 
-    @Test func theAttemptsAreCounted() async throws {
+    @Test func attemptsAreCounted() async throws {
         let calls: [@Sendable (KassaClient) async throws -> Void] = [
             { _ = try await $0.openCheckout("order-17", amount: 390, description: "Honey", returnURL: "https://s.kg") },
             { _ = try await $0.checkout("co_1") }, { try await $0.cancel("co_1") }, { try await $0.check("co_1") },
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aLongRetryAfterIsReportedAtOnce() async throws {
+    @Test func longRetryAfterIsReportedAtOnce() async throws {
         let seconds = Int(patience) + 60
         let it = try Loopback([response(429, "{}", ["Retry-After": JSON("\(seconds)")])])
         let error = await failure { _ = try await it.client.checkout("co_1") }
@@ -121,7 +121,7 @@ import Testing
         guard case .notFound? = path else { throw Problem("\(String(describing: path))") }
     }
 
-    @Test func aFailureOfTheServerLeavesTheOutcomeOpen() async throws {
+    @Test func failureOfTheServerLeavesTheOutcomeOpen() async throws {
         let it = try Loopback([problem(500, "internal", ["detail": "Why."]), problem(410, "history_gone")])
         let error = await failure { try await it.client.cancel("co_1") }
         guard case .unavailable(let detail, 500, nil)? = error else { throw Problem("\(String(describing: error))") }
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func aCallEndsInTime() async throws {
+    @Test func callEndsInTime() async throws {
         for silent in [["then": "silence"], ["raw": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", "then": "silence"]] as [JSON] {
             let it = try Loopback([silent], timeout: .milliseconds(300))
             let error = await failure { _ = try await it.client.checkout("co_1") }
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledTaskEndsItsCall() async throws {
+    @Test func cancelledTaskEndsItsCall() async throws {
         let it = try Loopback([["then": "silence"]])
         let waiting = Task { try await it.client.waitForChange("co_1", afterVersion: 7, wait: .seconds(3600)) }
         #expect(await it.server.waitForRequests(1))
@@ -196,7 +196,7 @@ import Testing
         #expect(ids.count == 100 && Set(ids) == [checkouts["open"]!["id"].text] && it.server.received.count == 100)
     }
 
-    @Test func theHistoryIsFollowed() async throws {
+    @Test func historyIsFollowed() async throws {
         let data: JSON = [
             "checkout": "co_1", "reference": "order-17", "amount": "390", "currency": "KGS", "checkout_state": "paid",
             "version": JSON(1), "number": JSON(1),
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func aLostHistoryNamesTheCursor() async throws {
+    @Test func lostHistoryNamesTheCursor() async throws {
         let it = try Loopback([problem(410, "history_gone", ["next": "5.a.b"])])
         let error = await failure { for try await _ in it.client.events(after: "9.a.b", follow: true) {} }
         guard case .historyGone(_, next: "5.a.b")? = error else { throw Problem("\(String(describing: error))") }

@@ -7,7 +7,7 @@ import Testing
 
 /// The client at the real server.
 @Suite struct ServerTests {
-    @Test func aCheckoutIsPaidAndItsEventsAreRead() async throws {
+    @Test func checkoutIsPaidAndItsEventsAreRead() async throws {
         let server = try await KassaServer.start()
         let client = try KassaClient(url: server.url, apiKey: server.apiKey)
         let opened = try await open("order-17", client)
@@ -24,7 +24,7 @@ import Testing
         #expect(try await client.findCheckout(reference: "order-18") == nil)
 
         let token = try await client.newToken(opened.id)
-        let form = try await server.ask(
+        let form = try await server.request(
             "POST", "/v1/checkout/payments", body: #"{"method": "pay_form"}"#, key: token.token, idempotencyKey: "1")
         let begun = try await client.checkout(opened.id)
         #expect(try JSON(parsing: form)["page_url"].string == begun.payments.first?.pageURL)

@@ -32,12 +32,12 @@ import Testing
         #expect(!everyForm(of: client).contains(key))
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(86_401)]) func aTimeoutIsATime(_ timeout: Duration) throws {
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(86_401)]) func timeoutIsATime(_ timeout: Duration) throws {
         let error = try #require(setting { try KassaClient(url: "https://shop.kg", apiKey: key, timeout: timeout) })
         #expect("\(error)".contains("timeout must be more than 0 s"))
     }
 
-    @Test func theEnvironmentHasTheSettings() throws {
+    @Test func environmentHasTheSettings() throws {
         var environment = ["KASSA_SERVER_URL": "http://kassa-server:8080"]
         func made() throws -> KassaClient { try KassaClient.fromEnvironment(environment, .seconds(1)) }
         #expect("\(setting { try made() }!)" == "KASSA_API_KEY is not set in the environment")
@@ -49,7 +49,7 @@ import Testing
 
     #if !canImport(Darwin)
         /// It would read the key.
-        @Test func aProxyForPlainHTTPIsRefused() throws {
+        @Test func proxyForPlainHTTPIsRefused() throws {
             func make(_ environment: [String: String], _ url: String = "http://kassa.lan") throws -> KassaClient {
                 try KassaClient(
                     url: url, apiKey: key, timeout: .seconds(1), plainHTTPHosts: ["kassa.lan"], backoff: Backoff(),
@@ -66,7 +66,7 @@ import Testing
         }
     #endif
 
-    @Test func aTokenIsNotPrinted() throws {
+    @Test func tokenIsNotPrinted() throws {
         let token = try read(KassaClient.Token.self, from: Data(#"{"token":"ct_secret","lifetime_s":60}"#.utf8))
         #expect(token.token == "ct_secret" && token.lifetime == .seconds(60) && !everyForm(of: token).contains("ct_secret"))
     }

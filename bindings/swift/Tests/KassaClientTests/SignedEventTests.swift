@@ -46,7 +46,7 @@ import Testing
         #expect(throws: EventError.self) { try KassaClient.signEvent(secret: "ak_something") }
     }
 
-    @Test func theErrorsSayWhatToDo() throws {
+    @Test func errorsSayWhatToDo() throws {
         let signed = try KassaClient.signEvent(secret: Self.secret, now: Self.now)
         func text(after seconds: Double = 0, secrets: [String] = [Self.secret], body: Data? = nil) -> String {
             do {

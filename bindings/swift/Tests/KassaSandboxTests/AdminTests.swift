@@ -4,7 +4,7 @@ import KassaSandbox
 import Testing
 
 @Suite struct AdminTests {
-    @Test func theLedgerTellsWhatHappened() async throws {
+    @Test func ledgerTellsWhatHappened() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
         let before = Date(timeIntervalSinceNow: -2)
@@ -101,7 +101,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aCodeWithoutASumIsPaidWithOne() async throws {
+    @Test func codeWithoutASumIsPaidWithOne() async throws {
         let sandbox = try await Sandbox.start()
         let code = try await Shop(sandbox).gateway.createQrData(QrPayment())
         let id = try #require(code.transactionID)
@@ -130,7 +130,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func theClockStepsForwardAndResolvesWhatIsPending() async throws {
+    @Test func clockStepsForwardAndResolvesWhatIsPending() async throws {
         let sandbox = try await Sandbox.start()
         #expect(try await sandbox.clock.read().ahead == .zero)
         try await Shop(sandbox).pay("order-1", by: .without3DSStuckPending)
@@ -159,7 +159,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aPendingPaymentIsFinalAfterSoManyQuestions() async throws {
+    @Test func pendingPaymentIsFinalAfterSoManyQuestions() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
         try await sandbox.clock.resolvePending(afterQueries: 2)
@@ -186,7 +186,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func theTestDataIsWhatTheSandboxPublishes() throws {
+    @Test func testDataIsWhatTheSandboxPublishes() throws {
         let published = try text(of: "sandbox/README.md").matches(of: #/\| `(\d{8,20})` \| ([^|]+) \| ([^|]+) \| `?(\w+)`? \|/#)
             .map { [$0.1, $0.2, $0.3, $0.4].map(String.init) }
         let cards = Sandbox.TestCard.all.map { [$0.pan, $0.threeDS.rawValue, $0.outcome.rawValue, $0.otp ?? "none"] }

@@ -3,7 +3,7 @@ import KassaSandbox
 import Testing
 
 @Suite struct FaultTests {
-    @Test func aFaultStrikesAsOftenAsItWasTold() async throws {
+    @Test func faultStrikesAsOftenAsItWasTold() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
         let fault = try await sandbox.faults.add(.responseLost, orderNumber: "order-1", endpoint: .payment, times: 1)
@@ -24,7 +24,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aFaultEndsWhenItIsRemoved() async throws {
+    @Test func faultEndsWhenItIsRemoved() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
         let fault = try await sandbox.faults.add(.retryAfter, retryAfter: .seconds(120))
@@ -50,7 +50,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aFaultFromBeforeARestartEndsNoOther() async throws {
+    @Test func faultFromBeforeARestartEndsNoOther() async throws {
         let sandbox = try await Sandbox.start()
         let fault = try await sandbox.faults.add(.delay, orderNumber: "order-1", delay: .milliseconds(1))
         try await Shop(sandbox).pay("order-1")
@@ -63,7 +63,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aWrongFaultIsRefusedByItsField() async throws {
+    @Test func wrongFaultIsRefusedByItsField() async throws {
         let sandbox = try await Sandbox.start()
         let refused = await refusal { try await sandbox.faults.add(.delay, probability: 2) }
         guard case .refused(httpStatus: 400, _, let violations) = refused else {
@@ -85,7 +85,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func theSandboxKnowsEveryNameAndEndpoint() async throws {
+    @Test func sandboxKnowsEveryNameAndEndpoint() async throws {
         let sandbox = try await Sandbox.start()
         for name in Sandbox.FaultName.allCases { try await sandbox.faults.add(name) }
         for endpoint in Sandbox.Endpoint.allCases { try await sandbox.faults.add(.unavailable, endpoint: endpoint) }

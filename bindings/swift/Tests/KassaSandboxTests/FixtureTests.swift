@@ -5,7 +5,7 @@ import Testing
 
 /// The fixtures for tests in one line.
 @Suite struct FixtureTests {
-    @Test func aTestHasASandboxOfItsOwn() async throws {
+    @Test func testHasASandboxOfItsOwn() async throws {
         let (process, dialect) = try await withSandbox(.init(switches: .init(actsAs: .finipay))) { sandbox in
             let environment = try await sandbox.environment()
             #expect(environment["KASSA_URL"] == sandbox.baseURL && environment["KASSA_LOGIN"] == sandbox.login)
@@ -17,7 +17,7 @@ import Testing
         #expect(kill(process, 0) != 0 && !FileManager.default.fileExists(atPath: dialect))
     }
 
-    @Test func aTestThatFailsStopsItsSandbox() async throws {
+    @Test func testThatFailsStopsItsSandbox() async throws {
         struct Failed: Error {}
         var process: Int32?
         await #expect(throws: Failed.self) {
@@ -29,7 +29,7 @@ import Testing
         #expect(try kill(#require(process), 0) != 0)
     }
 
-    @Test func aPayFormIsPaidAsItsPayerWould() async throws {
+    @Test func payFormIsPaidAsItsPayerWould() async throws {
         try await withSandbox { sandbox in
             let form = PayForm(
                 amount: 250, serviceName: "Honey", callbackURL: "http://127.0.0.1:9/callback", returnURL: "http://127.0.0.1:9/paid")

@@ -26,7 +26,7 @@ import Testing
         try await until { isGone(number) }
     }
 
-    @Test func aCrashKeepsWhatIsInTheDatabase() async throws {
+    @Test func crashKeepsWhatIsInTheDatabase() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -43,7 +43,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aRestartInMemoryComesBackEmpty() async throws {
+    @Test func restartInMemoryComesBackEmpty() async throws {
         let sandbox = try await Sandbox.start(.init(switches: .init(redirectDeclines: true)))
         try await Shop(sandbox).pay("order-1")
         try await sandbox.switches.change { $0.redirectDeclines = false }
@@ -58,7 +58,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func anInventedHistoryIsThereOnce() async throws {
+    @Test func inventedHistoryIsThereOnce() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -122,7 +122,7 @@ import Testing
         #expect(refused?.localizedDescription.contains(words) == true, "\(String(describing: refused))")
     }
 
-    @Test func aPortThatIsTakenIsNamed() async throws {
+    @Test func portThatIsTakenIsNamed() async throws {
         let sandbox = try await Sandbox.start()
         let port = try #require(URL(string: sandbox.baseURL)?.port)
         let refused = await refusal { try await Sandbox.start(.init(port: port)) }
@@ -134,7 +134,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aStartThatIsGivenUpSaysSo() async {
+    @Test func startThatIsGivenUpSaysSo() async {
         let starting = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await Sandbox.start()
@@ -142,7 +142,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await starting.value }
     }
 
-    @Test func theLogIsHandedOn() async throws {
+    @Test func logIsHandedOn() async throws {
         let lines = Lines()
         let sandbox = try await Sandbox.start(.init(log: { lines.add($0) }))
         try await Shop(sandbox).pay("order-1")

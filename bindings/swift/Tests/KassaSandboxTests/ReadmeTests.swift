@@ -5,7 +5,7 @@ import Testing
 
 // The README's test, which is shown there as it is here.
 
-@Test func aLostResponseNeverChargesTwice() async throws {
+@Test func lostResponseNeverChargesTwice() async throws {
     let sandbox = try await Sandbox.start()
     var config = GatewayConfig(
         baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
@@ -27,7 +27,7 @@ import Testing
     await sandbox.stop()
 }
 
-@Test func theReadmeShowsATestThatPasses() throws {
+@Test func readmeShowsATestThatPasses() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)

@@ -4,7 +4,7 @@ import KassaServerTesting
 import Testing
 
 @Suite struct KassaServerTests {
-    @Test func aPayerPaysAndTheShopIsTold() async throws {
+    @Test func payerPaysAndTheShopIsTold() async throws {
         let server = try await KassaServer.start()
         let back = try await server.payByForm(try await buy("order-1", server))
         #expect(back?.hasPrefix("http://127.0.0.1:9/paid?") == true)
@@ -19,7 +19,7 @@ import Testing
         #expect(processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test func aCrashLosesNothing() async throws {
+    @Test func crashLosesNothing() async throws {
         let server = try await KassaServer.start()
         let page = try await buy("order-1", server)
         await server.kill()
@@ -28,13 +28,13 @@ import Testing
         // The payer goes on without the server.
         try await server.payByForm(page)
         try await server.restart()
-        let id = try await text("id", server.ask("GET", "/v1/checkouts?reference=order-1"))
-        _ = try await server.ask("POST", "/v1/checkouts/\(id)/check")
+        let id = try await text("id", server.request("GET", "/v1/checkouts?reference=order-1"))
+        _ = try await server.request("POST", "/v1/checkouts/\(id)/check")
         #expect(try await server.waitFor("checkout.paid", timeout: .seconds(patience)).checkout == id)
         await server.stop()
     }
 
-    @Test func aSandboxThatRunsAlreadyIsTakenAndLeft() async throws {
+    @Test func sandboxThatRunsAlreadyIsTakenAndLeft() async throws {
         let sandbox = try await Sandbox.start(.init(switches: .init(actsAs: .other)))
         let server = try await KassaServer.start(.init(sandbox: sandbox))
         try await server.payByForm(try await buy("order-1", server))
@@ -52,7 +52,7 @@ import Testing
             Issue.record("it was not paid")
         } catch KassaServerError.tooLate {}
         do {
-            _ = try await server.ask("POST", "/v1/checkouts", body: "{}")
+            _ = try await server.request("POST", "/v1/checkouts", body: "{}")
             Issue.record("it was not refused")
         } catch KassaServerError.refused(let status, let problem) {
             #expect(status == 400)
@@ -61,7 +61,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aTestHasAServerOfItsOwn() async throws {
+    @Test func testHasAServerOfItsOwn() async throws {
         let processes = try await withKassaServer { server in
             #expect(server.environment["KASSA_SERVER_URL"] == server.url && server.environment["KASSA_API_KEY"] == server.apiKey)
             #expect(server.environment["KASSA_EVENTS_SECRET"] == server.eventsSecret)
@@ -70,7 +70,7 @@ import Testing
         #expect(processes.count == 2 && processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test func aStartThatFailsSaysWhy() async throws {
+    @Test func startThatFailsSaysWhy() async throws {
         do {
             _ = try await KassaServer.start(.init(others: ["token_lifetime": "a year"]))
             Issue.record("it started")
@@ -85,11 +85,11 @@ import Testing
 private func buy(_ reference: String, _ server: KassaServer) async throws -> String {
     let back = "http://127.0.0.1:9/paid"
     let order = #"{"reference": "\#(reference)", "amount": "390", "description": "Honey", "return_url": "\#(back)"}"#
-    let id = try await text("id", server.ask("POST", "/v1/checkouts", body: order))
-    let token = try await text("token", server.ask("POST", "/v1/checkouts/\(id)/tokens"))
+    let id = try await text("id", server.request("POST", "/v1/checkouts", body: order))
+    let token = try await text("token", server.request("POST", "/v1/checkouts/\(id)/tokens"))
     let form = #"{"method": "pay_form"}"#
     return try await text(
-        "page_url", server.ask("POST", "/v1/checkout/payments", body: form, key: token, idempotencyKey: reference))
+        "page_url", server.request("POST", "/v1/checkout/payments", body: form, key: token, idempotencyKey: reference))
 }
 
 private func text(_ name: String, _ json: Data) throws -> String {

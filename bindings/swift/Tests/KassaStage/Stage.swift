@@ -41,7 +41,7 @@ package final class Stage: @unchecked Sendable {
 
     /// Sets a scene up, as the `scene` of a vector says.
     package func open(_ plan: JSON) async throws -> Scene {
-        let opened = try await Self.ask(port, "POST /scenes", plan)
+        let opened = try await Self.request(port, "POST /scenes", plan)
         let path = "/scenes/\(opened["scene"].whole)"
         return Scene(
             port: port, path: path, serverURL: opened["server_url"].text, clientToken: opened["client_token"].text)
@@ -52,7 +52,7 @@ package final class Stage: @unchecked Sendable {
         process.waitUntilExit()
     }
 
-    fileprivate static func ask(_ port: Int, _ target: String, _ body: JSON) async throws -> JSON {
+    fileprivate static func request(_ port: Int, _ target: String, _ body: JSON) async throws -> JSON {
         let answer = try await LoopbackHTTP.exchange(
             port: port, target, headers: ["Content-Type: application/json"], body: Data(body.description.utf8))
         guard answer.status == 200 else { throw Problem(String(decoding: answer.body, as: UTF8.self)) }
@@ -68,12 +68,12 @@ package final class Stage: @unchecked Sendable {
 
         /// What somebody around the app does, and what comes of it.
         package func step(_ name: String, _ input: JSON = .null) async throws -> JSON {
-            try await Stage.ask(port, "POST \(path)/steps", ["do": .string(name), "input": input])
+            try await Stage.request(port, "POST \(path)/steps", ["do": .string(name), "input": input])
         }
 
         package func newToken() async throws -> String { try await step("new_token").text }
 
-        package func close() async throws { _ = try await Stage.ask(port, "DELETE \(path)", .null) }
+        package func close() async throws { _ = try await Stage.request(port, "DELETE \(path)", .null) }
     }
 }
 

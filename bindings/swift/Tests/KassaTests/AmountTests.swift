@@ -25,14 +25,14 @@ import Testing
         #expect(rule { try Decimal(exactly: text) } == .exact)
     }
 
-    @Test func aWholeNumberIsAnAmount() throws {
+    @Test func wholeNumberIsAnAmount() throws {
         let form = PayForm(amount: 250, serviceName: "Tea", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
         #expect(form.amount == Decimal(250))
         #expect(cardPayment(amount: try Decimal(exactly: "100.10")).amount == Decimal(string: "100.1"))
     }
 
     /// What the compiler lets through: a literal that is told to be a decimal.
-    @Test func aPriceThatWentThroughAFloatIsNotSent() async throws {
+    @Test func priceThatWentThroughAFloatIsNotSent() async throws {
         let it = try Loopback(Responses.charged)
         let price: Decimal = 19.99
         let form = PayForm(amount: price, serviceName: "Tea", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
@@ -57,7 +57,7 @@ import Testing
 
     #if os(Linux)  // on a Mac it would have to be told where the SDK is
     /// The compiler says so, so the compiler is asked.
-    @Test func anAmountThatPassesThroughAFloatDoesNotCompile() throws {
+    @Test func amountThatPassesThroughAFloatDoesNotCompile() throws {
         for amount in ["100.10", "-0.5", "Double(100)"] {
             let said = try compilersWords(of: amount)
             // The form, two constructors of references, a reference field by field.

@@ -5,7 +5,7 @@ import Testing
 
 /// Calls to the core and their completions: cancellation at any moment, values of any length.
 @Suite struct CallTests {
-    @Test func aTaskThatIsCancelledAtAnyMomentEndsOnce() async throws {
+    @Test func taskThatIsCancelledAtAnyMomentEndsOnce() async throws {
         let gateway = try FakeGateway().gateway
         let payment = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 100, comment: "tea")
         _ = try await gateway.createMbankPayment(payment)
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Completions are taken for many tasks at once, so that some are cancelled between that and their turn.
-    @Test func aTaskThatIsCancelledAtAnyMomentLosesNoReport() async throws {
+    @Test func taskThatIsCancelledAtAnyMomentLosesNoReport() async throws {
         let fake = try FakeGateway()
         let payment = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 100, comment: "tea")
         let created = try await fake.gateway.createMbankPayment(payment)
@@ -66,7 +66,7 @@ import Testing
         await it.gateway.close()
     }
 
-    @Test func aLongErrorComesWhole() async throws {
+    @Test func longErrorComesWhole() async throws {
         let body: JSON = ["code": "05", "message": "no", "padding": .string(String(repeating: "x", count: 10_000))]
         let it = try Loopback(Responses.response(400, body.description))
         await #expect {
@@ -78,7 +78,7 @@ import Testing
         await it.gateway.close()
     }
 
-    @Test func aCancelledTaskClosesAndHearsThatNothingIsLeft() async throws {
+    @Test func cancelledTaskClosesAndHearsThatNothingIsLeft() async throws {
         let gateway = try FakeGateway().gateway
         let closing = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: PaymentError.self) { try await gateway.qrStatus("t-1") }
     }
 
-    @Test func aCancelledTaskFinishesAnEntry() async throws {
+    @Test func cancelledTaskFinishesAnEntry() async throws {
         let home = JournalFolder()
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())

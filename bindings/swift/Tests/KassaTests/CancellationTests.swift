@@ -10,7 +10,7 @@ import Testing
     /// The query deadline is twice the patience, so a call that returns within the patience did not wait for its deadline.
     private func isSoon(_ begun: ContinuousClock.Instant) -> Bool { clock.now - begun < .seconds(patience) }
 
-    @Test func aCancelledQueryEndsAtOnceAndTheGatewayGoesOn() async throws {
+    @Test func cancelledQueryEndsAtOnceAndTheGatewayGoesOn() async throws {
         let it = try Loopback(Responses.silence, Responses.charged)
         let task = Task { try await it.gateway.providerStatus("order-1", provider: .cards) }
         #expect(await it.server.waitForRequests(1))
@@ -21,7 +21,7 @@ import Testing
         #expect(try await it.gateway.providerStatus("order-1", provider: .cards).status == .charged)
     }
 
-    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+    @Test func taskThatIsCancelledAlreadySendsNothing() async throws {
         let it = try Loopback(Responses.charged)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -32,7 +32,7 @@ import Testing
         #expect(it.server.received.isEmpty)
     }
 
-    @Test func aCancelledPaymentGoesOnOnceAndItsReferenceFindsIt() async throws {
+    @Test func cancelledPaymentGoesOnOnceAndItsReferenceFindsIt() async throws {
         let it = try Loopback(Responses.held(Responses.created), Responses.charged)
         let payment = cardPayment()
         let sent = Task { try await it.gateway.createCardPayment(payment) }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aCloseWithALimitSaysWhetherAPaymentIsLeft() async throws {
+    @Test func closeWithALimitSaysWhetherAPaymentIsLeft() async throws {
         let it = try Loopback(Responses.held(Responses.created)) { $0.paymentDeadline = .seconds(3600) }
         let paying = Task { try await it.gateway.createCardPayment(cardPayment()) }
         #expect(await it.server.waitForRequests(1))
@@ -97,7 +97,7 @@ import Testing
         #expect(try await paying.value.code == "110")
     }
 
-    @Test func aCancelledWatchStopsAskingAndLosesNoReport() async throws {
+    @Test func cancelledWatchStopsAskingAndLosesNoReport() async throws {
         let it = try Loopback(Responses.held(Responses.open), Responses.charged)
         let payment = PaymentRef.mbank("order-1", amountSom: 5)
         let watch = try it.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1)))
@@ -118,7 +118,7 @@ import Testing
         #expect(try await watch.outcome() == charged)
     }
 
-    @Test func anOutcomeThatIsNotWaitedForIsNotACancelledWatch() async throws {
+    @Test func outcomeThatIsNotWaitedForIsNotACancelledWatch() async throws {
         let it = try Loopback(Responses.open)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
         let waiting = Task { try await watch.outcome() }
@@ -129,7 +129,7 @@ import Testing
         #expect(try await watch.outcome() == nil)
     }
 
-    @Test func aCancelledIterationThrows() async throws {
+    @Test func cancelledIterationThrows() async throws {
         let it = try Loopback(Responses.open)
         let iterating = Task {
             var seen = 0
@@ -143,7 +143,7 @@ import Testing
         #expect(it.server.received.count == 3)
     }
 
-    @Test func aWatchIsStoppedFromAnotherTask() async throws {
+    @Test func watchIsStoppedFromAnotherTask() async throws {
         let it = try Loopback(Responses.open)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
         let outcome = Task { try await watch.outcome() }

@@ -23,7 +23,7 @@ import Testing
         try expect(#require(LocalDateTime("2026-11-20T09:05:07.25")), #""2026-11-20T09:05:07.25""#)
     }
 
-    @Test func aWordOfTheGatewaysIsNeverReadAsAFinalStatus() throws {
+    @Test func wordOfTheGatewaysIsNeverReadAsAFinalStatus() throws {
         try expect(PaymentStatus.other("HOLD"), #"{"other":"HOLD"}"#)
         for word in ["charged", "rejected", "CHARGE", ""] {
             try expect(PaymentStatus.other(word), #"{"other":"\#(word)"}"#)
@@ -191,33 +191,33 @@ import Testing
     }
 
     @Test(arguments: ["79228162514264337593543950335", "-0.0000000000000000000000000001", "0", "12345678901234567.89"])
-    func anAmountKeepsEveryDigit(_ text: String) throws {
+    func amountKeepsEveryDigit(_ text: String) throws {
         let report = StatusReport(status: .charged, amount: try Decimal(exactly: text))
         try expect(report, #"{"amount":"\#(text)","raw":"","status":"charged"}"#)
     }
 
     @Test(arguments: ["100.10", "1", "true", "[]", #""1e2""#, #""12,50""#, #""""#, #""NaN""#])
-    func anAmountThatIsNoTextOfDigitsIsRefused(_ json: String) {
+    func amountThatIsNoTextOfDigitsIsRefused(_ json: String) {
         let problem = problem(#"{"amount":\#(json),"raw":"","status":"charged"}"#, StatusReport.self)
         #expect(problem?.field == "amount")
         #expect(problem?.text.contains("such as") == true)
     }
 
-    @Test func anAmountThatIsNoneIsNotWritten() {
+    @Test func amountThatIsNoneIsNotWritten() {
         #expect(throws: EncodingError.self) { try JSONEncoder().encode(StatusReport(status: .charged, amount: .nan)) }
     }
 
     @Test(arguments: ["10", #""ten""#, #""1e1""#, #""9223372036854775808""#, #"[0,10]"#])
-    func aDurationThatIsNoTextOfSecondsIsRefused(_ json: String) {
+    func durationThatIsNoTextOfSecondsIsRefused(_ json: String) {
         #expect(problem(#"{"deadline":"1200","interval":\#(json)}"#, PollPolicy.self)?.field == "interval")
     }
 
     @Test(arguments: [#""kassa9:kind=card""#, #""kassa1:kind=card&order=%zz""#, #""""#, "7", "null"])
-    func aDamagedReferenceIsRefused(_ json: String) {
+    func damagedReferenceIsRefused(_ json: String) {
         #expect(problem(#"{"payment":\#(json),"raw":""}"#, MbankConfirmed.self)?.field == "payment")
     }
 
-    @Test func aDamagedReferenceSaysWhatIsWrong() {
+    @Test func damagedReferenceSaysWhatIsWrong() {
         #expect((problem(#""kassa9:kind=card""#, PaymentRef.self)?.cause as? PaymentError)?.kind == "Invalid")
         let cut = "\(PaymentEntry(payment: payment, pageURL: page.absoluteString))".dropLast()
         let problem = problem(#"[{"entry":"\#(cut)"}]"#, [[String: PaymentEntry]].self)

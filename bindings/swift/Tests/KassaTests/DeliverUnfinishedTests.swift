@@ -71,7 +71,7 @@ import Testing
         #expect(try await gateway.deliverUnfinished(policy) { _ in } == DeliverySummary(delivered: 1, leftOpen: []))
     }
 
-    @Test func anErrorOfTheRecoveryReachesTheCaller() async throws {
+    @Test func errorOfTheRecoveryReachesTheCaller() async throws {
         let it = try wrongCredentials()
         let gateway = try it.gateway.withJournal(home.open())
         try await sellTwo(by: gateway)
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Its file goes away for a while, so that the recovery reports it again.
-    @Test func aHandlerIsCalledOnceForEachPayment() async throws {
+    @Test func handlerIsCalledOnceForEachPayment() async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
         try await sell("order-1", to: fake, by: gateway)
@@ -207,7 +207,7 @@ import Testing
         await other.close()
     }
 
-    @Test(arguments: [true, false]) func aHandlerThatRunsIsWaitedForWhenTheTaskIsCancelled(itHeedsThat: Bool) async throws {
+    @Test(arguments: [true, false]) func handlerThatRunsIsWaitedForWhenTheTaskIsCancelled(itHeedsThat: Bool) async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
         for number in ["order-1", "order-2"] { try await sell(number, to: fake, by: gateway) }
@@ -251,7 +251,7 @@ import Testing
         #expect(calls.all == [true, false])
     }
 
-    @Test func aCancelledTaskEndsAtOnceAndLetsTheNextDeliver() async throws {
+    @Test func cancelledTaskEndsAtOnceAndLetsTheNextDeliver() async throws {
         let it = try Loopback(Responses.envelope("0", [:]), Responses.silence, Responses.charged)
         let gateway = try it.gateway.withJournal(home.open())
         try await create("order-1", by: gateway)
@@ -263,7 +263,7 @@ import Testing
         await gateway.close()
     }
 
-    @Test func theExampleIsAsDocumented() throws {
+    @Test func exampleIsAsDocumented() throws {
         try expectDocumented("DeliverUnfinished.swift", in: #filePath, indentation: 4)
     }
 
@@ -276,7 +276,7 @@ import Testing
 
 /// There is one log for a whole program.
 extension OneLog {
-    @Test func aPaymentThatAScriptCouldNotDeliverIsLogged() async throws {
+    @Test func paymentThatAScriptCouldNotDeliverIsLogged() async throws {
         let home = JournalFolder()
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
@@ -296,7 +296,7 @@ extension OneLog {
         #expect(other.contains("error: a result of the recovery could not be handled entry=\"torn\" error=\"Failed()\""))
     }
 
-    @Test func theEndOfADeliveryIsLoggedAlsoIfItThrows() async throws {
+    @Test func endOfADeliveryIsLoggedAlsoIfItThrows() async throws {
         let home = JournalFolder()
         let it = try wrongCredentials()
         let gateway = try it.gateway.withJournal(home.open())
@@ -311,7 +311,7 @@ extension OneLog {
     }
 
     /// The disk is full, say, when the entry is to be finished; then there may be room again.
-    @Test(arguments: [true, false]) func aDeliveredPaymentIsFinishedAtTheEnd(thereIsRoom: Bool) async throws {
+    @Test(arguments: [true, false]) func deliveredPaymentIsFinishedAtTheEnd(thereIsRoom: Bool) async throws {
         let home = JournalFolder()
         let it = try wrongCredentials(onceReleased: true)
         let gateway = try it.gateway.withJournal(home.open())

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aDeliveryThatNeverSucceedsIsLeftOpen() async throws {
+    @Test func deliveryThatNeverSucceedsIsLeftOpen() async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
         try await sell("order-1", to: fake, by: gateway)
@@ -63,7 +63,7 @@ import Testing
         #expect("\(summary)" == "0 delivered; left open: 1 charged and not delivered, 0 undecided, 0 for a person")
     }
 
-    @Test func aHandlerThatRunsIsWaitedFor() async throws {
+    @Test func handlerThatRunsIsWaitedFor() async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
         try await sell("order-1", to: fake, by: gateway)
@@ -151,7 +151,7 @@ import Testing
     }
 
     /// The recovery fails all the time, as the credentials are wrong, and others may recover in the pauses.
-    @Test func aFailedDeliveryIsRepeatedOnlyWhileThisWorkerRecovers() async throws {
+    @Test func failedDeliveryIsRepeatedOnlyWhileThisWorkerRecovers() async throws {
         let it = try Loopback(
             [Responses.envelope("0", [:]), Responses.charged, Responses.envelope("0", [:]), Responses.response(401, "{}")])
         let gateway = try it.gateway.withJournal(home.open())
@@ -297,7 +297,7 @@ import Testing
         #expect(try await worker.value.leftOpen == [], "a closed gateway ends it")
     }
 
-    @Test(arguments: [false, true]) func aPauseEndsAtOnce(byClosing: Bool) async throws {
+    @Test(arguments: [false, true]) func pauseEndsAtOnce(byClosing: Bool) async throws {
         let it = try Loopback(
             [Responses.envelope("0", [:]), Responses.charged, Responses.envelope("0", [:]), Responses.response(401, "{}")])
         let gateway = try it.gateway.withJournal(home.open())
@@ -387,7 +387,7 @@ import Testing
         #expect(ContinuousClock.now + endless.pause(afterFailures: 9) > .now)
     }
 
-    @Test func theExampleIsAsDocumented() throws {
+    @Test func exampleIsAsDocumented() throws {
         try expectDocumented("Delivery.swift", in: #filePath, indentation: 4)
     }
 
@@ -429,7 +429,7 @@ extension OneLog {
     }
 
     /// The disk is full, say, when the entry is to be finished.
-    @Test func aDeliveredPaymentIsOnlyFinishedAgain() async throws {
+    @Test func deliveredPaymentIsOnlyFinishedAgain() async throws {
         let home = JournalFolder()
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
@@ -456,7 +456,7 @@ extension OneLog {
         KassaLog.send(to: nil)
     }
 
-    @Test func aJournalThatCannotBeReadAtTheEndIsLogged() async throws {
+    @Test func journalThatCannotBeReadAtTheEndIsLogged() async throws {
         let home = JournalFolder()
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())

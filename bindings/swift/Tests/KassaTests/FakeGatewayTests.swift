@@ -4,7 +4,7 @@ import Testing
 
 /// What users' own tests rely on: each flow, each fault, and the clock.
 @Suite struct FakeGatewayTests {
-    @Test func aCardPaymentIsChargedWhenItsPayerConfirms() async throws {
+    @Test func cardPaymentIsChargedWhenItsPayerConfirms() async throws {
         let fake = try FakeGateway()
         let created = try await fake.gateway.createCardPayment(cardPayment())
         let page = try #require(created.entry().pageURL)
@@ -18,7 +18,7 @@ import Testing
         #expect(!everyForm(of: fake).contains("4111111111111111"))
     }
 
-    @Test func aMobileBankPaymentIsChargedByTheRightCodeAlone() async throws {
+    @Test func mobileBankPaymentIsChargedByTheRightCodeAlone() async throws {
         let fake = try FakeGateway()
         let payment = try await fake.gateway.createMbankPayment(tea("order-1")).payment
         await #expect {
@@ -66,7 +66,7 @@ import Testing
         #expect(try await fake.gateway.watch(accepted.payment).outcome()?.isCharged == true)
     }
 
-    @Test func aPayFormIsVerifiedByItsCallbackAndItsReturn() async throws {
+    @Test func payFormIsVerifiedByItsCallbackAndItsReturn() async throws {
         let fake = try FakeGateway()
         let form = PayForm(
             amount: 250, serviceName: "Honey", callbackURL: "https://shop.example.kg/cb?ref=1", returnURL: "shop://back?ref=1")
@@ -78,7 +78,7 @@ import Testing
         #expect(try await !fake.gateway.verifyCallback(callback, payment: .payForm(amount: 251)).isCharged)
     }
 
-    @Test func aQrPaymentIsChargedWhetherAsDataOrAsAPicture() async throws {
+    @Test func qrPaymentIsChargedWhetherAsDataOrAsAPicture() async throws {
         let fake = try FakeGateway()
         let payment = QrPayment(sumTyiyn: 12_050, callbackURL: "https://shop.example.kg/cb?ref=1")
         let data = try await fake.gateway.createQrData(payment)
@@ -101,7 +101,7 @@ import Testing
         (.tooManyRequests(retryAfter: .seconds(3600)), 0, "Unavailable"),
     ]
 
-    @Test(arguments: faults) func aFaultStrikesOneCall(_ fault: FakeFault, made: Int, kind: String) async throws {
+    @Test(arguments: faults) func faultStrikesOneCall(_ fault: FakeFault, made: Int, kind: String) async throws {
         let fake = try FakeGateway()
         fake.failNext(fault)
         do {
@@ -116,7 +116,7 @@ import Testing
         _ = try await fake.gateway.createMbankPayment(tea("order-2"))
     }
 
-    @Test func aWatchOnARunningClockWaitsForNobody() async throws {
+    @Test func watchOnARunningClockWaitsForNobody() async throws {
         let fake = try FakeGateway()
         fake.plan(.charge(after: .seconds(45)))
         let paid = try await fake.gateway.createCardPayment(cardPayment()).payment
@@ -130,7 +130,7 @@ import Testing
         } throws: { ($0 as? PaymentError)?.kind == "DeadlineExpired" }
     }
 
-    @Test func aWatchOnAStoppedClockGoesAsFarAsTheTestGoes() async throws {
+    @Test func watchOnAStoppedClockGoesAsFarAsTheTestGoes() async throws {
         let fake = try FakeGateway()
         fake.stopClock()
         fake.plan(.reject(after: .seconds(15)))
@@ -173,7 +173,7 @@ import Testing
         #expect(try await other.gateway.check(payment).isCharged)
     }
 
-    @Test func theClockIsExact() throws {
+    @Test func clockIsExact() throws {
         let fake = try FakeGateway()
         var passed = Duration.zero
         for milliseconds in [1, 290, 1300, 2300, 8191, 65_537] {
@@ -184,7 +184,7 @@ import Testing
     }
 
     /// As it stands in the documentation of ``FakeGateway``.
-    @Test func theExampleIsAsDocumented() async throws {
+    @Test func exampleIsAsDocumented() async throws {
         let fake = try FakeGateway()
         let gateway = fake.gateway  // hand this to the code under test
 

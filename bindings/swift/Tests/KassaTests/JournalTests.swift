@@ -9,7 +9,7 @@ import Testing
     private let home = JournalFolder()
     private let order = MbankPayment(orderNumber: "order-2", phone: "996555000101", amountSom: 250, comment: "tea")
 
-    @Test func aPaymentIsListedUntilItIsDelivered() async throws {
+    @Test func paymentIsListedUntilItIsDelivered() async throws {
         let fake = try FakeGateway()
         let journal = try home.open()
         let gateway = fake.gateway.withJournal(journal)
@@ -33,7 +33,7 @@ import Testing
         #expect("\(journal)".contains("journal") && everyForm(of: journal.unfinished()).contains("UnfinishedEntries"))
     }
 
-    @Test func aProgramThatIsStartedAgainSendsNothingTwice() async throws {
+    @Test func programThatIsStartedAgainSendsNothingTwice() async throws {
         let it = try Loopback(Responses.envelope("0", [:]), Responses.charged)
         _ = try await it.gateway.withJournal(home.open()).createMbankPayment(order)
         await it.gateway.close()
@@ -55,7 +55,7 @@ import Testing
         await again.close()
     }
 
-    @Test func aPaymentThatNobodyWaitsForIsListed() async throws {
+    @Test func paymentThatNobodyWaitsForIsListed() async throws {
         let it = try Loopback(Responses.silence)
         let gateway = try it.gateway.withJournal(home.open())
         let sending = Task { try await gateway.createMbankPayment(order) }
@@ -66,7 +66,7 @@ import Testing
         #expect(known.payment == order.paymentRef() && known.state == .unknown)
     }
 
-    @Test func aCancelledTaskListsNothingMoreAndFinishesWhatItFinishes() async throws {
+    @Test func cancelledTaskListsNothingMoreAndFinishesWhatItFinishes() async throws {
         let journal = try home.open()
         let gateway = try FakeGateway().gateway.withJournal(journal)
         for number in 1...3 { try await makePayment("order-\(number)", by: gateway) }
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// More than cross the border to the core at once.
-    @Test func aListThatIsLeftEarlyBeginsAnewAndLosesNothingWhileItIsWorkedOff() async throws {
+    @Test func listThatIsLeftEarlyBeginsAnewAndLosesNothingWhileItIsWorkedOff() async throws {
         let gateway = try FakeGateway().gateway.withJournal(home.open())
         let numbers = (0..<150).map { "order-\($0)" }
         for number in numbers { try await makePayment(number, by: gateway) }
@@ -109,7 +109,7 @@ import Testing
         #expect(try await listed(entries) == [])
     }
 
-    @Test func aDiskThatIsSlowKeepsNoTaskWaiting() async throws {
+    @Test func diskThatIsSlowKeepsNoTaskWaiting() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let homes = (0...ProcessInfo.processInfo.activeProcessorCount).map { _ in JournalFolder() }
         // A pipe is read when somebody writes into it.
@@ -147,7 +147,7 @@ import Testing
         #expect(try await lists.value.count == homes.count)
     }
 
-    @Test func anEntryCanBeNamedBeforeItsPaymentIsMade() async throws {
+    @Test func entryCanBeNamedBeforeItsPaymentIsMade() async throws {
         let gateway = try FakeGateway().gateway.withJournal(home.open())
         let named = try PaymentRef.payForm(amount: 250).withEntryID("cart-17")
         let form = PayForm(
@@ -161,7 +161,7 @@ import Testing
         #expect(try await listed(gateway.unfinished()).count == 2)
     }
 
-    @Test func aFolderThatCannotBeUsedIsAnError() async throws {
+    @Test func folderThatCannotBeUsedIsAnError() async throws {
         try home.write("a file", to: "file")
         for folder in [home.folder.appending(path: "file/journal"), try #require(URL(string: "https://pay.example.kg/journal"))] {
             #expect { try Journal(folder: folder) } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
@@ -171,7 +171,7 @@ import Testing
         await #expect { try await gateway.finish("x") } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
     }
 
-    @Test func theExampleIsAsDocumented() throws {
+    @Test func exampleIsAsDocumented() throws {
         try expectDocumented("Journal.swift", in: #filePath, indentation: 4)
     }
 
@@ -200,7 +200,7 @@ private func printWhatIsUnfinished(_ config: GatewayConfig) async throws {
 }
 
 #if canImport(Darwin)
-    @Test func anAppsJournalIsKeptOutOfBackups() throws {
+    @Test func appsJournalIsKeptOutOfBackups() throws {
         let home = JournalFolder()
         for _ in 1...2 {
             let folder = try appFolder(in: home.folder)
@@ -211,7 +211,7 @@ private func printWhatIsUnfinished(_ config: GatewayConfig) async throws {
 #else
     /// There is one environment for a whole program.
     extension OneLog {
-        @Test func theStandardJournalIsTheUsersOwn() async throws {
+        @Test func standardJournalIsTheUsersOwn() async throws {
             let home = JournalFolder()
             let place = home.folder.path(percentEncoded: false)
             let (byHome, data) = (place + ".local/share/kassa/journal/", place + "data")
@@ -221,7 +221,7 @@ private func printWhatIsUnfinished(_ config: GatewayConfig) async throws {
             #expect(try FileManager.default.contentsOfDirectory(atPath: data + "/kassa/journal").sorted() == ["done", "open", "paid"])
         }
 
-        @Test func theReadmesShopDeliversWhatWasUnfinished() async throws {
+        @Test func readmesShopDeliversWhatWasUnfinished() async throws {
             let home = JournalFolder()
             let before = set(["XDG_DATA_HOME": home.folder.path(percentEncoded: false)])
             defer { _ = set(before) }

@@ -12,7 +12,7 @@ import Testing
         Decimal(sign: .plus, exponent: 127, significand: 1), Decimal(sign: .minus, exponent: -128, significand: 1),
     ]
 
-    @Test(arguments: amounts) func anAmountThatIsNoneIsAnError(_ amount: Decimal) async throws {
+    @Test(arguments: amounts) func amountThatIsNoneIsAnError(_ amount: Decimal) async throws {
         let it = try Loopback(Responses.charged)
         let form = PayForm(
             amount: amount, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
@@ -57,7 +57,7 @@ import Testing
         #expect(it.server.received.isEmpty)
     }
 
-    @Test(arguments: amounts) func anAmountThatIsNoneKeepsNoTextAway(_ amount: Decimal) {
+    @Test(arguments: amounts) func amountThatIsNoneKeepsNoTextAway(_ amount: Decimal) {
         let report = StatusReport(status: .other("HOLD"), amount: amount)
         let error = PaymentError.deadlineExpired(last: report)
         #expect(error.localizedDescription.contains("HOLD"))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test(arguments: amounts) func aScreenSaysSomethingOfAnAmountThatIsNone(_ amount: Decimal) {
+    @Test(arguments: amounts) func screenSaysSomethingOfAnAmountThatIsNone(_ amount: Decimal) {
         let texts = CheckoutTexts.of(.paid(amount: amount, currency: "KGS"), mayHavePaid: true, in: .english)
         #expect(texts.title == "Paid")
         #expect(amountText(amount, currency: "KGS", in: .english).contains("\u{a0}"))
@@ -84,12 +84,12 @@ import Testing
         #expect(CheckoutTexts.of(.enterOtp(entry), mayHavePaid: true, in: .english).cost == unknown)
     }
 
-    @Test func aScreenCountsNoTriesBelowZero() {
+    @Test func screenCountsNoTriesBelowZero() {
         let texts = CheckoutTexts.of(.enterOtp(.init(method: .mbank, attemptsLeft: -1)), mayHavePaid: true, in: .english)
         #expect(texts.explanation?.hasSuffix("Attempts left: 0") == true)
     }
 
-    @Test func theLargestAmountsArriveDigitForDigit() async throws {
+    @Test func largestAmountsArriveDigitForDigit() async throws {
         for text in ["79228162514264337593543950335", "792281625142643375935439503.35", "100.1"] {
             let amount = Decimal(string: text)!
             let it = try Loopback(Responses.envelope("200", ["status": "CHARGE", "amount": .number(amount)]))
@@ -110,7 +110,7 @@ import Testing
         Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999),
     ]
 
-    @Test(arguments: durations) func aDurationIsKeptOrRefused(_ duration: Duration) async throws {
+    @Test(arguments: durations) func durationIsKeptOrRefused(_ duration: Duration) async throws {
         for setting in [\GatewayConfig.paymentDeadline, \.queryDeadline, \.connectTimeout] {
             var config = GatewayConfig(baseURL: "http://127.0.0.1:9", credentials: Credentials(login: "a", password: "b"))
             config[keyPath: setting] = duration
@@ -147,14 +147,14 @@ import Testing
     }
 
     @Test(arguments: [TimeInterval(7), 0.25, 0, 1e18, 1e19, 1.8446744073709552e19])
-    func aWaitOfTheGatewaysIsReadWhateverItsLength(_ wait: TimeInterval) {
+    func waitOfTheGatewaysIsReadWhateverItsLength(_ wait: TimeInterval) {
         let read = Duration(core: wait)
         #expect(read >= .zero)
         if wait < 1e17 { #expect(read == .milliseconds(Int(wait * 1000))) }
     }
 
     @Test(arguments: ["7", "0", "-1", "18446744073709551615", "99999999999999999999999", "soon"])
-    func aRetryAfterCannotBeTooLong(_ header: String) async throws {
+    func retryAfterCannotBeTooLong(_ header: String) async throws {
         let it = try Loopback(Responses.response(429, "", headers: ["Retry-After": .string(header)]))
         await #expect {
             try await it.gateway.createCardPayment(cardPayment())
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, Int(Int32.min) - 1, -1, 0, Int(UInt32.max) + 1, Int.max])
-    func aNumberThatIsTooLargeIsRefused(_ number: Int) async throws {
+    func numberThatIsTooLargeIsRefused(_ number: Int) async throws {
         let it = try Loopback(Responses.charged)
         var payment = cardPayment()
         payment.card = Card(pan: "4111111111111111", expiryMonth: "08", expiryYear: number, cvc: "737", holderName: "A B")
@@ -182,14 +182,14 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, Int(UInt32.max) + 1, Int.max])
-    func aNumberOfRetriesThatIsNoneIsRefused(_ retries: Int) {
+    func numberOfRetriesThatIsNoneIsRefused(_ retries: Int) {
         #expect(throws: PaymentError.misconfigured(detail: "query_retries must be from 0 to 4294967295")) {
             try Loopback(Responses.charged) { $0.queryRetries = retries }
         }
     }
 
     @Test(arguments: [0, Int(UInt32.max)])
-    func aNumberOfRetriesIsTaken(_ retries: Int) async throws {
+    func numberOfRetriesIsTaken(_ retries: Int) async throws {
         let it = try Loopback(Responses.charged) { $0.queryRetries = retries }
         #expect(try await it.gateway.qrStatus("t-1").status == .charged)
     }
@@ -199,7 +199,7 @@ import Testing
         "https://", "http://[", "a:b", "%zz", String(repeating: "[", count: 100_000), String(repeating: "я", count: 1_000_000),
     ]
 
-    @Test(arguments: texts) func aTextIsReadOrRefused(_ text: String) async throws {
+    @Test(arguments: texts) func textIsReadOrRefused(_ text: String) async throws {
         _ = try? Callback(text)
         _ = try? Callback(Data(text.utf8))
         _ = try? PaymentRef(text)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func aClosedGatewayRefuses() async throws {
+    @Test func closedGatewayRefuses() async throws {
         let it = try Loopback(Responses.charged)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 1))
         await it.gateway.close()

@@ -4,7 +4,7 @@ import Testing
 
 /// A user's own code, and a user's own stub behind it.
 @Suite struct PaymentGatewayTests {
-    @Test func theCodeTakesAGatewayAndAStub() async throws {
+    @Test func codeTakesAGatewayAndAStub() async throws {
         let fake = try FakeGateway()
         fake.plan(.charge(after: .seconds(30)))
         let counted = Counting(behind: fake.gateway)
@@ -21,7 +21,7 @@ import Testing
         await #expect(throws: PaymentError.self) { try await sell(5, by: fake.gateway) }
     }
 
-    @Test func aWrapperPassesAWalletOnAndAnOlderTypeRefuses() async throws {
+    @Test func wrapperPassesAWalletOnAndAnOlderTypeRefuses() async throws {
         let fake = try FakeGateway()
         let counted = Counting(behind: fake.gateway)
         let payment = MegapayPayment(orderNumber: "order-1", amount: 250, phone: "996700000001", account: "17")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func theExampleIsAsDocumented() async throws {
+    @Test func exampleIsAsDocumented() async throws {
         let fake = try FakeGateway()
         try expectDocumented("PaymentGateway.swift", in: #filePath, indentation: 0)
         fake.stopClock()

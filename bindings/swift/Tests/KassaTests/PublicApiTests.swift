@@ -5,7 +5,7 @@ import Testing
 
 /// What only the users of the package would miss: names that nothing else here needs.
 @Suite struct PublicApiTests {
-    @Test func aGatewayNeedsNoMoreThanAnAddressAndCredentials() async throws {
+    @Test func gatewayNeedsNoMoreThanAnAddressAndCredentials() async throws {
         let server = Server([Responses.charged])
         let gateway = try Gateway(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
         #expect(try await gateway.qrStatus("t-1").status == .charged)
@@ -17,7 +17,7 @@ import Testing
         } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
     }
 
-    @Test func theEnvironmentSaysWhereTheGatewayIs() throws {
+    @Test func environmentSaysWhereTheGatewayIs() throws {
         let names = [
             "KASSA_URL", "KASSA_LOGIN", "KASSA_PASSWORD", "KASSA_PROXY", "KASSA_PLAIN_HTTP_HOSTS", "KASSA_DIALECT", "KASSA_ROOT_CERTIFICATES",
         ]
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aCallbackMadeByHandIsTheOneThatWouldHaveCome() throws {
+    @Test func callbackMadeByHandIsTheOneThatWouldHaveCome() throws {
         let came = try callback(amount: try Decimal(exactly: "100.10"))
         let made = Callback(
             orderNumber: "order-1", amount: try Decimal(exactly: "100.10"), currency: "KGS", status: .charged,
@@ -55,7 +55,7 @@ import Testing
         #expect(try qr.paymentRef() == nil && qr.dateCreated == nil && qr.currency == nil)
     }
 
-    @Test func theExampleOfTheLogCompiles() throws {
+    @Test func exampleOfTheLogCompiles() throws {
         try expectDocumented("KassaLog.swift", in: #filePath, indentation: 4)
     }
 }

@@ -80,7 +80,7 @@ func showPayment(
     }
 }
 
-@Test func aPayerWhoTakesTheirTimeIsWaitedFor() async throws {
+@Test func payerWhoTakesTheirTimeIsWaitedFor() async throws {
     let fake = try FakeGateway()
     let gateway = fake.gateway  // hand this to the code under test
     let order = MbankPayment(orderNumber: "order-17", phone: "996555000101", amountSom: 250, comment: "Two coffees")
@@ -119,7 +119,7 @@ private final class Printed: @unchecked Sendable {
 
 /// There is one environment for a whole program.
 extension OneLog {
-    @Test func theReadmesFirstProgramSaysWhatHappenedAndDeliversOnce() async throws {
+    @Test func readmesFirstProgramSaysWhatHappenedAndDeliversOnce() async throws {
         let (home, settings, sandbox) = (JournalFolder(), JournalFolder(), try await Sandbox.start())
         try settings.write(Sandbox.DialectName.interface.json, to: "dialect.json")
         let environment = [
@@ -155,7 +155,7 @@ extension OneLog {
     }
 }
 
-@Test func theReadmesCallbackShipsWhatTheGatewayConfirms() async throws {
+@Test func readmesCallbackShipsWhatTheGatewayConfirms() async throws {
     let fake = try FakeGateway()
     let order = MbankPayment(orderNumber: "order-17", phone: "996555000101", amountSom: 250, comment: "Two coffees")
     _ = try await fake.gateway.createMbankPayment(order)
@@ -170,14 +170,14 @@ extension OneLog {
     #expect(try await told(fake.charge("order-17").callback) == ["ship \(order.paymentRef())"])
 }
 
-@Test func theReadmesWalletPaysTheTotalThatItsPayerSaw() async throws {
+@Test func readmesWalletPaysTheTotalThatItsPayerSaw() async throws {
     let fake = try FakeGateway()
     let order = MegapayPayment(orderNumber: "order-17", amount: 250, phone: "996700000001", account: "17")
     let verdict = try await payFromWallet(order, by: fake.gateway) { total in total == 255 ? fake.otp : "000000" }
     #expect(verdict?.isCharged == true)
 }
 
-@Test func theReadmesPaymentScreenPays() async throws {
+@Test func readmesPaymentScreenPays() async throws {
     let stage = try await Stage.start()
     let scene = try await stage.open([:])
     let printed = try await Printed.lines {
@@ -192,7 +192,7 @@ extension OneLog {
 }
 
 /// The manifest of the example is one that every test run builds.
-@Test func theReadmeNamesThePackageAsSwiftPMDoes() throws {
+@Test func readmeNamesThePackageAsSwiftPMDoes() throws {
     let root = URL(filePath: #filePath).appending(path: "../../../../..").standardized
     let read = { (path: String) in try String(contentsOf: root.appending(path: path), encoding: .utf8) }
     let (readme, manifest) = try (read("bindings/swift/README.md"), read("examples/swift/checkout/Package.swift"))
@@ -202,7 +202,7 @@ extension OneLog {
     #expect(readme.contains("`\(product)`") && manifest.contains(product))
 }
 
-@Test func theReadmeShowsWhatCompiles() throws {
+@Test func readmeShowsWhatCompiles() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)

@@ -30,7 +30,7 @@ import Testing
         #expect(try everyForm(of: gateway.recover()).contains("Recovery"))
     }
 
-    @Test func aWorkerFollowsWhatIsBegunWhileItWorks() async throws {
+    @Test func workerFollowsWhatIsBegunWhileItWorks() async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
         try await sell("tea", by: gateway)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await recovered(recovery).count == 2, "each iteration begins anew")
     }
 
-    @Test func aCancelledTaskEndsAtOnceAndLetsTheNextRecover() async throws {
+    @Test func cancelledTaskEndsAtOnceAndLetsTheNextRecover() async throws {
         let it = try Loopback(Responses.envelope("0", [:]), Responses.silence, Responses.charged)
         let gateway = try it.gateway.withJournal(home.open())
         try await sell("order-1", by: gateway)
@@ -101,7 +101,7 @@ import Testing
         await next.close()
     }
 
-    @Test func aPolicyThatIsNoneIsRefused() throws {
+    @Test func policyThatIsNoneIsRefused() throws {
         let gateway = try FakeGateway().gateway.withJournal(home.open())
         let none = RecoveryPolicy(interval: .seconds(-1), deadline: .zero, atOnce: -1)
         #expect { try gateway.recover(none) } throws: {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func theExampleIsAsDocumented() throws {
+    @Test func exampleIsAsDocumented() throws {
         try expectDocumented("Recovery.swift", in: #filePath, indentation: 4)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// What observers of calls get.
 @Suite struct TelemetryTests {
-    @Test func aCallIsObservedWithItsAttempts() async throws {
+    @Test func callIsObservedWithItsAttempts() async throws {
         let calls = Calls()
         let it = try Loopback(Responses.response(503, "{}"), Responses.status("CHARGE"))
         let observation = KassaTelemetry.onCall { calls.add($0) }
@@ -44,7 +44,7 @@ import Testing
         #expect(Set(observed.all) == Set((0..<20).map { "request \($0): provider_status of task-\($0), refused after 1 attempts" }))
     }
 
-    @Test func anObserverMayEndAnotherAsItGoes() async throws {
+    @Test func observerMayEndAnotherAsItGoes() async throws {
         let calls = Calls()
         let other = KassaTelemetry.onCall { calls.add($0) }
         let observation = observe(endingWith: other)
@@ -59,7 +59,7 @@ import Testing
         return KassaTelemetry.onCall { _ in withExtendedLifetime(reporter) {} }
     }
 
-    @Test func aPaymentThatLostItsCallerIsObserved() async throws {
+    @Test func paymentThatLostItsCallerIsObserved() async throws {
         let calls = Calls()
         let observation = KassaTelemetry.onCall { calls.add($0) }
         let fake = try FakeGateway()
@@ -75,7 +75,7 @@ import Testing
         #expect(observed.map(\.outcome) == ["unknown"])
     }
 
-    @Test func anObserverThatBlocksHoldsUpNoPayment() async throws {
+    @Test func observerThatBlocksHoldsUpNoPayment() async throws {
         let release = DispatchSemaphore(value: 0)
         let observation = KassaTelemetry.onCall { if $0.orderNumber == "telemetry-slow" { release.wait() } }
         let fake = try FakeGateway()

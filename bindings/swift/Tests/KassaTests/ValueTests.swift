@@ -5,7 +5,7 @@ import Testing
 @testable import Kassa
 
 @Suite struct ValueTests {
-    @Test func theDefaultsAreTheCores() throws {
+    @Test func defaultsAreTheCores() throws {
         let credentials = Kassa.Credentials(login: "a", password: "b")
         let core = defaultConfig(baseUrl: "https://pay.example.kg", credentials: credentials.core)
         let own = try Kassa.GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials).core()
@@ -28,7 +28,7 @@ import Testing
         #expect(topics.map { Kassa.AdviceTopic($0).rawValue } == topics.map { $0.asText() })
     }
 
-    @Test func aReferenceSurvivesItsTextAndItsJSON() throws {
+    @Test func referenceSurvivesItsTextAndItsJSON() throws {
         let references: [Kassa.PaymentRef] = [
             try .card("o-1", amount: try Decimal(exactly: "100.10"), currency: "USD").withGatewayNumber("g & 1"),
             .mbank("заказ 1", amountSom: 250), try .megapay("o-1", amount: Decimal(exactly: "250.55")),
@@ -46,14 +46,14 @@ import Testing
             references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.1&currency=USD")
     }
 
-    @Test func aReferenceIsStoredAsItsDocumentationSays() throws {
+    @Test func referenceIsStoredAsItsDocumentationSays() throws {
         let payment = try Kassa.PaymentRef.card("order-1", amount: 250, currency: "KGS")
         let stored = payment.description
         #expect(stored == "kassa1:kind=card&order=order-1&provider=Cards&amount=250&currency=KGS")
         #expect(try Kassa.PaymentRef(stored) == payment)
     }
 
-    @Test func anEntryIsStoredAsItsDocumentationSays() throws {
+    @Test func entryIsStoredAsItsDocumentationSays() throws {
         let payment = try Kassa.PaymentRef.card("order-1", amount: 250, currency: "KGS")
         let stored = Kassa.PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds?token=1").description
         let again = try Kassa.PaymentEntry(stored)
@@ -75,7 +75,7 @@ import Testing
         #expect(Kassa.QrData(payment: payment).entry() == alone)
     }
 
-    @Test func anELQRCodeIsReadAsItWasWritten() throws {
+    @Test func eLQRCodeIsReadAsItWasWritten() throws {
         let table = Kassa.ElqrField(tag: "35.00", text: "table:Стол:7:Стол:11")
         let plain = Kassa.Elqr(kind: .static, provider: "qr.example.kg", payee: "Кафе", mcc: "5812", serviceCode: "02")
         let full = Kassa.Elqr(
@@ -92,7 +92,7 @@ import Testing
         #expect(try links.first?.url.absoluteString == sale.text())
     }
 
-    @Test func anELQRCodeIsCheckedAsItsDocumentationSays() throws {
+    @Test func eLQRCodeIsCheckedAsItsDocumentationSays() throws {
         let code = Kassa.Elqr(
             kind: .dynamic, provider: "qr.example.kg", payee: "SHOP", mcc: "5812", serviceCode: "02", amountTyiyn: 39_000)
         let read = try Kassa.Elqr(code.text())  // equals `code`
@@ -111,7 +111,7 @@ import Testing
         #expect(!Kassa.PaymentStatus.other("HOLD").isFinal)
     }
 
-    @Test func aDateHasNoZone() throws {
+    @Test func dateHasNoZone() throws {
         let moment = try #require(try callback(amount: 1).dateCreated)
         #expect(moment.description == "2026-11-20T09:05:07.25")
         let components = moment.dateComponents
@@ -121,7 +121,7 @@ import Testing
         #expect(later.map { moment < $0 } == true)
     }
 
-    @Test func aCallbackNeedsAnOrderNumberAndNoMore() throws {
+    @Test func callbackNeedsAnOrderNumberAndNoMore() throws {
         let received = try Kassa.Callback("OrderNumber=order-1&amount=100,10")
         #expect(received.orderNumber == "order-1")
         #expect(try received.amount == Decimal(exactly: "100.10"))
@@ -152,7 +152,7 @@ import Testing
         #expect("\(report)" == #"StatusReport(status: charged, amount: 5, raw: "{}")"#)
     }
 
-    @Test func aDefectSaysNothingAboutTheMoney() {
+    @Test func defectSaysNothingAboutTheMoney() {
         #expect(InternalError(detail: "x").localizedDescription.contains("never send it again"))
     }
 
@@ -177,7 +177,7 @@ extension OneLog {
         #expect(log.first(holding: "logged-2") == nil)
     }
 
-    @Test func aHandlerThatBlocksHoldsUpNoPayment() async throws {
+    @Test func handlerThatBlocksHoldsUpNoPayment() async throws {
         let (calls, called) = AsyncStream.makeStream(of: Void.self)
         let release = DispatchSemaphore(value: 0)
         KassaLog.send { _ in

@@ -12,7 +12,7 @@ use crate::{
 
 impl Model {
     pub(in crate::checkout) fn state(&self) -> CheckoutState {
-        let message = self.trouble.clone();
+        let message = self.call_error.clone();
         let Some(view) = &self.view else {
             return if self.is_locked_out() { CheckoutState::TokenExpired } else { CheckoutState::Opening { message } };
         };
@@ -50,7 +50,7 @@ impl Model {
         may_have_paid.then(|| CheckoutState::Waiting {
             page_url: None,
             methods: Vec::new(),
-            message: self.trouble.clone().or_else(|| Some(unknown())),
+            message: self.call_error.clone().or_else(|| Some(unknown())),
         })
     }
 
@@ -97,7 +97,7 @@ impl Model {
     }
 
     fn during(&self, view: &View, payment: &Payment) -> CheckoutState {
-        let message = self.trouble.clone();
+        let message = self.call_error.clone();
         let waiting = |message| CheckoutState::Waiting { page_url: None, methods: Vec::new(), message };
         match payment.state {
             StateOfPayment::Mismatch | StateOfPayment::Unverifiable => {
@@ -157,7 +157,7 @@ impl Model {
 
     /// The problem with the server, else the result of the last action.
     fn own_message(&self) -> Option<CheckoutMessage> {
-        self.trouble.clone().or_else(|| self.action_message.clone())
+        self.call_error.clone().or_else(|| self.action_message.clone())
     }
 
     /// The refusal of a change: the only result of an action that matters while the payer waits.

@@ -192,7 +192,7 @@ fn reason_of_a_code_says_more_than_the_message() {
 }
 
 #[test]
-fn a_way_that_is_used_up_is_offered_no_more() {
+fn way_that_is_used_up_is_offered_no_more() {
     let mut model = model(&[]);
     for method in [FORM, PaymentMethod::Qr] {
         model.sends();
@@ -227,7 +227,7 @@ fn page_begun_here_opens_at_once_and_on_request() {
 }
 
 #[test]
-fn an_answer_that_comes_late_changes_nothing() {
+fn answer_that_comes_late_changes_nothing() {
     let mut model = model(&[]);
     model.seen(view(5, "paid", &[]));
     model.seen(view(4, "open", &[]));
@@ -445,7 +445,7 @@ fn replaced_payments_stay_within_server_limit() {
 
 /// Whatever is wrong with the network, the state is the last one that was known, with a message.
 #[test]
-fn a_network_that_fails_is_a_message_and_no_end() {
+fn network_that_fails_is_a_message_and_no_end() {
     let otp = payment("p1", "mbank", "awaiting", json!({"attempts_left": 3}));
     let qr = payment("p1", "qr", "awaiting", json!({"qr_text": "0002"}));
     let page = payment("p1", "card", "awaiting", json!({"page_url": "https://pay.example.kg/3ds"}));
@@ -510,7 +510,7 @@ fn expired_checkout_with_open_form_shows_waiting() {
 }
 
 #[test]
-fn a_page_is_opened_by_itself_once() {
+fn page_is_opened_by_itself_once() {
     let form = payment("p1", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
     let mut model = model(&[]);
     model.sends();

@@ -123,7 +123,7 @@ fn amounts_have_separators_and_whole_decimals() {
 }
 
 #[test]
-fn an_amount_is_not_broken_over_two_lines() {
+fn amount_is_not_broken_over_two_lines() {
     assert!(!amount_text(Decimal::from(1_390), "KGS", Language::Russian).contains(' '));
 }
 

@@ -27,7 +27,7 @@ fn status_words_match_whole_in_any_letter_case() {
 }
 
 #[test]
-fn the_default_survives_its_json() {
+fn default_survives_its_json() {
     assert_eq!(Dialect::from_json(&Dialect::default().to_json()).unwrap(), Dialect::default());
     assert_eq!(Dialect::from_json("{}").unwrap(), Dialect::default());
     assert_eq!(Dialect::from_json("\u{feff}{}\r\n").unwrap(), Dialect::default());
@@ -132,7 +132,7 @@ fn known_dialects_are_read_by_their_exact_names() {
 }
 
 #[test]
-fn a_base_is_replaced_key_by_key() {
+fn base_is_replaced_key_by_key() {
     let finipay = || Dialect::named("finipay").unwrap();
     for left_out in [
         r#"{"base": "finipay", "endpoints": {}}"#,
@@ -186,7 +186,7 @@ fn dialect_with_base_reports_all_mistakes() {
 }
 
 #[test]
-fn an_endpoint_has_words_of_its_own() {
+fn endpoint_has_words_of_its_own() {
     let dialect = Dialect::named("finipay").unwrap();
     let (of_qr, of_card) = (dialect.endpoint(&QR_STATUS), dialect.endpoint(&PAYMENT_STATUS));
     for (word, qr, card) in [

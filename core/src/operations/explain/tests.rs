@@ -152,7 +152,7 @@ fn what_the_interface_shows_is_read() {
 
 /// As the gateway's own pages show them.
 #[test]
-fn the_responses_of_finipay_are_read() {
+fn responses_of_finipay_are_read() {
     let finipay = Dialect::named("finipay").unwrap();
     let code = Elqr {
         service_code: Some("01".to_owned()),
@@ -286,7 +286,7 @@ fn explanation_of_large_response_is_limited() {
 }
 
 #[test]
-fn a_picture_is_found_in_json_and_alone() {
+fn picture_is_found_in_json_and_alone() {
     let png = QrCode::encode("x", QrLevel::Medium).unwrap().png(QR_PNG_SIDE).unwrap();
     let picture = STANDARD.encode(png);
     for (response, place) in

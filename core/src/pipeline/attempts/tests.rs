@@ -24,7 +24,7 @@ async fn pay(gateway: &Gateway) -> PaymentError {
     gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await.unwrap_err()
 }
 
-async fn ask(gateway: &Gateway) -> PaymentError {
+async fn query(gateway: &Gateway) -> PaymentError {
     gateway.provider_status("order-1", Provider::MBank).await.unwrap_err()
 }
 
@@ -36,7 +36,7 @@ async fn payment_is_retried_only_without_connection() {
     assert!(memory.seen().is_empty());
 
     let (gateway, memory) = Scripted::gateway(|_| Act::Refuse);
-    assert_eq!(ask(&gateway).await.kind(), "Unavailable");
+    assert_eq!(query(&gateway).await.kind(), "Unavailable");
     assert_eq!(memory.attempted_at().len(), 3, "a query is tried again, too");
 
     let (gateway, memory) = Scripted::gateway(|n| if n == 0 { Act::Refuse } else { Act::Lose(Duration::ZERO) });
@@ -54,7 +54,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
         |_| Act::error(503, None),
     );
     let started = Instant::now();
-    assert_eq!(ask(&gateway).await.kind(), "Unavailable");
+    assert_eq!(query(&gateway).await.kind(), "Unavailable");
     assert!(started.elapsed() <= Duration::from_secs(30));
     // the longest backoff: 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
     assert_eq!(memory.attempted_at(), [0, 0, 0, 1, 3, 6, 11, 16, 21, 26]);
@@ -65,7 +65,7 @@ async fn patience(gateway: &Gateway) -> [u64; 2] {
     let started = Instant::now();
     assert_eq!(pay(gateway).await.kind(), "OutcomeUnknown");
     let paid = started.elapsed();
-    assert_eq!(ask(gateway).await.kind(), "Unavailable");
+    assert_eq!(query(gateway).await.kind(), "Unavailable");
     [paid, started.elapsed() - paid].map(|took| took.as_secs())
 }
 
@@ -99,7 +99,7 @@ async fn clone_with_deadline_closes_with_gateway() {
     gateway.close().await;
     assert_eq!(started.elapsed().as_secs(), 20, "it waits for the payments of both");
     under_way.abort();
-    assert_eq!(ask(&patient).await.kind(), "Misconfigured");
+    assert_eq!(query(&patient).await.kind(), "Misconfigured");
     assert_eq!(memory.seen().len(), 1);
 }
 
@@ -115,7 +115,7 @@ async fn close_within_limit_leaves_payment_in_flight() {
     for (limit, is_done, over_at) in [(0, false, 1), (4, false, 5), (100, true, 20), (0, true, 20)] {
         assert_eq!(gateway.close_within(Duration::from_secs(limit)).await, is_done, "within {limit} s");
         assert_eq!(started.elapsed().as_secs(), over_at, "within {limit} s");
-        assert_eq!(ask(&gateway).await.kind(), "Misconfigured", "it is closed all the same");
+        assert_eq!(query(&gateway).await.kind(), "Misconfigured", "it is closed all the same");
     }
     let answer = under_way.await.unwrap();
     assert!(!matches!(answer, Err(PaymentError::Misconfigured { .. })), "it had its response: {answer:?}");
@@ -125,7 +125,7 @@ async fn close_within_limit_leaves_payment_in_flight() {
 #[tokio::test(start_paused = true)]
 async fn no_retries_where_none_are_wanted() {
     let (gateway, memory) = Scripted::gateway_with(|config| config.query_retries = 0, |_| Act::Refuse);
-    ask(&gateway).await;
+    query(&gateway).await;
     pay(&gateway).await;
     assert_eq!(memory.attempted_at().len(), 2);
 }
@@ -155,7 +155,7 @@ async fn deadline_while_connecting_sends_nothing() {
 async fn endless_host_lookup_is_named_in_error() {
     for asks in [true, false] {
         let (gateway, memory) = Scripted::gateway(|_| Act::NeverLookedUp);
-        let error = if asks { ask(&gateway).await } else { pay(&gateway).await };
+        let error = if asks { query(&gateway).await } else { pay(&gateway).await };
         assert_eq!((error.kind(), memory.seen().len()), ("Unavailable", 0), "{error}");
         assert!(error.to_string().contains("looking up the host name did not end"), "{error}");
     }
@@ -164,7 +164,7 @@ async fn endless_host_lookup_is_named_in_error() {
 #[tokio::test(start_paused = true)]
 async fn silent_query_error_names_missing_response() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
-    let error = ask(&gateway).await;
+    let error = query(&gateway).await;
     assert!(error.to_string().contains("before the whole response came"), "{error}");
 }
 

@@ -25,7 +25,7 @@ fn echoed_secrets_are_masked_and_rest_unchanged() {
 }
 
 #[test]
-fn a_quoted_request_is_looked_into() {
+fn quoted_request_is_looked_into() {
     let body = r#"{"you sent":"{\"cvc\":\"012\",\"deep\":\"[\\\"012\\\"]\",\"sum\":1012}"}"#;
     let masked = r#"{"you sent":"{\"cvc\":\"***\",\"deep\":\"[\\\"***\\\"]\",\"sum\":1012}"}"#;
     assert_eq!(redactor().body(body), masked);
@@ -62,7 +62,7 @@ fn redactor_with(password: &str) -> Redactor {
 }
 
 #[test]
-fn a_secret_is_masked_as_a_word_of_a_text() {
+fn secret_is_masked_as_a_word_of_a_text() {
     for (body, masked) in [
         (r#"{"m":"Invalid OTP: 918273"}"#, r#"{"m":"Invalid OTP: ***"}"#),
         (r#"{"m":"cvc=737&otp=918273","n":"code is 737."}"#, r#"{"m":"cvc=***&otp=***","n":"code is ***."}"#),
@@ -101,7 +101,7 @@ fn digits_inside_words_and_other_numbers_stay() {
 
 /// A number has to be that of an amount by its own name.
 #[test]
-fn a_number_is_compared_by_its_value() {
+fn number_is_compared_by_its_value() {
     for (body, masked) in [
         (r#"{"cvc":737,"x":[737.0,73.7e1]}"#, r#"{"cvc":"***","x":["***","***"]}"#),
         (r#"{"amount":1,"cvc":737}"#, r#"{"amount":1,"cvc":"***"}"#),
@@ -189,7 +189,7 @@ fn field_names_are_not_masked() {
 }
 
 #[test]
-fn a_password_is_found_as_it_is_written() {
+fn password_is_found_as_it_is_written() {
     let redactor = redactor_with("p@ss w\"rd&1");
     for text in ["p@ss w\"rd&1", "p%40ss%20w%22rd%261", "p%40ss+w%22rd%261", r#"p@ss w\"rd&1"#, "p@ss w&quot;rd&amp;1"]
     {
@@ -221,7 +221,7 @@ fn what_is_handed_on_unmasked_holds_no_secret() {
 
 /// Each of them would take hours if any place made the search begin anew.
 #[test]
-fn the_longest_responses_are_masked() {
+fn longest_responses_are_masked() {
     let redactor = redactor_with("hunter2");
     let parts = [
         "4",
@@ -290,13 +290,13 @@ proptest! {
                 let part = &body[start..];
                 prop_assert_eq!(redactor.text(part), part);
                 prop_assert_eq!(redactor.code(part), part);
-                prop_assert!(redactor.is_clean(part) && redactor.holds_none(part, Place::Address));
+                prop_assert!(redactor.is_clean(part) && redactor.holds_none(part, TextKind::Address));
             }
         }
     }
 
     #[test]
-    fn a_body_without_secrets_is_not_touched(body in "[a-z{}\":, \\\\3-9]*") {
+    fn body_without_secrets_is_not_touched(body in "[a-z{}\":, \\\\3-9]*") {
         prop_assert_eq!(redactor().body(&body), body);
     }
 }

@@ -31,7 +31,7 @@ fn rule(result: Result<PaymentRef, PaymentError>) -> Rule {
 }
 
 #[test]
-fn a_forged_reference_is_refused() {
+fn forged_reference_is_refused() {
     let payment = card("order-1");
     let other = card("order-2").to_string();
     let url = own().callback_url(SHOP, &payment).unwrap();
@@ -60,7 +60,7 @@ fn every_bit_of_the_parameter_counts() {
 }
 
 #[test]
-fn a_return_url_is_no_callback_url() {
+fn return_url_is_no_callback_url() {
     let payment = card("order-1");
     let returned = own().return_url(SHOP, &payment).unwrap();
     let callback = own().callback_url(SHOP, &payment).unwrap();
@@ -76,7 +76,7 @@ fn another_shops_key_is_refused() {
 }
 
 #[test]
-fn a_previous_secret_reads_and_does_not_sign() {
+fn previous_secret_reads_and_does_not_sign() {
     let payment = card("order-1");
     let before = foreign().callback_url(SHOP, &payment).unwrap();
     let key = own().with_previous("the-secret-before-the-previous-one!!").unwrap();
@@ -146,7 +146,7 @@ fn addresses_that_cannot_be_signed_are_named() {
 }
 
 #[test]
-fn a_short_secret_is_refused_and_none_is_printed() {
+fn short_secret_is_refused_and_none_is_printed() {
     for secret in ["", "hunter2", &"x".repeat(31)] {
         let error = CallbackKey::new(secret).unwrap_err();
         assert!(error.to_string().contains("secret must be at least 32 bytes"), "{error}");

@@ -208,7 +208,7 @@ fn reason_names_the_reported_order_number() {
 
 /// The words of one status query decide no other.
 #[tokio::test(start_paused = true)]
-async fn a_word_counts_for_its_endpoint_alone() {
+async fn word_counts_for_its_endpoint_alone() {
     let settings = |config: &mut GatewayConfig| config.dialect = Dialect::named("finipay").unwrap().into();
     let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS");
     let from_response = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");

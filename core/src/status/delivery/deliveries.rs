@@ -14,7 +14,7 @@ use crate::{
     pipeline::{
         engine::Engine,
         journaling::run_blocking,
-        log::{Event, What, running_call},
+        log::{Event, EventDetails, running_call},
     },
     status::recovery::{Recovered, Recovery},
 };
@@ -139,6 +139,6 @@ pub(super) fn record(
     detail: Option<String>,
 ) {
     let pause_ms = pause.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
-    let what = What::Delivery { level, message, result, pause_ms, detail };
-    Event { call: running_call(), endpoint: "deliver", order: None, what }.record();
+    let details = EventDetails::Delivery { level, message, result, pause_ms, detail };
+    Event { call: running_call(), endpoint: "deliver", order: None, details }.record();
 }

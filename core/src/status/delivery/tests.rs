@@ -186,7 +186,7 @@ async fn failing_payments_do_not_stop_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_is_called_again() {
+async fn handler_that_panics_is_called_again() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
     let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
     let mut panics = 2;
@@ -337,7 +337,7 @@ async fn closing_during_a_delivery_lets_nobody_else_deliver_it() {
 
 /// The first one's recovery fails, as long as its login is wrong, and lets the second one recover.
 #[tokio::test(start_paused = true)]
-async fn a_failed_delivery_is_repeated_only_while_this_process_recovers() {
+async fn failed_delivery_is_repeated_only_while_this_process_recovers() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
     journal.record_report(&card("one"), ReportedStatus::Charged, None);
     let gateway = gateway_of(&journal, |_| Act::error(401, None));
@@ -467,7 +467,7 @@ async fn rejected_payment_may_be_delivered_later() {
 
 /// A mismatch stays in the journal, so each recovery finds it.
 #[tokio::test(start_paused = true)]
-async fn a_result_is_reported_once_a_run() {
+async fn result_is_reported_once_a_run() {
     let journal = journal_of(&MemoryDisk::default(), &["one"]);
     let gateway = gateway_of(&journal, |_| report("CHARGE", 11));
     let shop = Shop::new(&[]);
@@ -501,7 +501,7 @@ async fn what_cannot_work_is_said_before_delivering() {
 
 /// Also a handler that is no closure, beside a stop that threads cannot share.
 #[tokio::test(start_paused = true)]
-async fn a_worker_can_be_spawned() {
+async fn worker_can_be_spawned() {
     let journal = journal_of(&MemoryDisk::default(), &["one"]);
     let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
     let unshared = std::cell::Cell::new(());

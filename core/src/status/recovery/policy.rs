@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_youngest_overdue_payment_goes_first() {
+    fn youngest_overdue_payment_goes_first() {
         let now = Instant::now();
         let mut overdue = Overdue::default();
         // The one of minute 2 has waited for the longest time.

@@ -19,7 +19,7 @@ use crate::{
         attempts::Limits,
         engine::Engine,
         journaling::run_blocking,
-        log::{Event, What, running_call},
+        log::{Event, EventDetails, running_call},
     },
     status::{
         check::check,
@@ -90,8 +90,8 @@ impl Source {
             }
             if !std::mem::replace(&mut has_said_so, true) {
                 let journal = self.journal.folder().display().to_string();
-                let what = What::WaitsForRecovery { journal };
-                Event { call: running_call(), endpoint: "recover", order: None, what }.record();
+                let details = EventDetails::WaitsForRecovery { journal };
+                Event { call: running_call(), endpoint: "recover", order: None, details }.record();
             }
             let now = transport.now();
             if now >= deadline {

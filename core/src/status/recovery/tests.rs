@@ -137,7 +137,7 @@ async fn one_process_recovers_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_future_loses_no_end() {
+async fn dropped_future_loses_no_end() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
     let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
@@ -170,7 +170,7 @@ async fn returned_payment_goes_to_next_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recovery_can_be_cancelled() {
+async fn recovery_can_be_cancelled() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
@@ -281,7 +281,7 @@ async fn retry_after_delays_all_queries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mismatch_is_one_the_third_time() {
+async fn mismatch_is_one_the_third_time() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let amounts = [11, 10, 11, 11, 11];

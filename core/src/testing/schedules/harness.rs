@@ -84,7 +84,7 @@ pub fn sentence(panic: &(dyn Any + Send)) -> String {
 }
 
 #[test]
-fn a_panic_is_a_failure_with_its_words() {
+fn panic_is_a_failure_with_its_words() {
     assert_eq!(caught(|| Ok(1)), Ok(1));
     assert_eq!(caught::<()>(|| panic!("no {}", 7)), Err("it panicked: no 7".to_owned()));
     assert_eq!(caught::<()>(|| panic!("nothing")), Err("it panicked: nothing".to_owned()));

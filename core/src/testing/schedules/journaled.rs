@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use super::{
-    line::Process,
+    transport::Process,
     merchant::{Broken, key_of},
 };
 use crate::{

@@ -13,10 +13,10 @@ pub mod merchant;
 #[cfg(test)]
 mod journaled;
 #[cfg(test)]
-mod line;
-#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+mod transport;
 #[cfg(test)]
 mod world;

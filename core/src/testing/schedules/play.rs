@@ -21,9 +21,9 @@ use crate::{
         schedules::{
             harness::{caught, number},
             journaled::Journaled,
-            line::{Line, Process},
             merchant::{Broken, Merchant, key_of},
             scene::{Coverage, Disk, InMemory},
+            transport::{Process, WorldTransport},
             world::{Ending, World},
         },
     },
@@ -104,8 +104,8 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
     Ok(std::mem::take(&mut disk.lock().expect("nothing panics in here").coverage))
 }
 
-pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<Line>, Gateway) {
-    let line = Arc::new(Line::new(world.clone(), process.clone(), policy == Policy::Resending));
+pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<WorldTransport>, Gateway) {
+    let line = Arc::new(WorldTransport::new(world.clone(), process.clone(), policy == Policy::Resending));
     let transport = Arc::new(Memory { stub: line.clone() });
     let gateway = Gateway::with_policy(transport, config("b"), policy.function()).expect("a good configuration");
     (line, gateway)
@@ -193,7 +193,7 @@ fn nothing_is_lost_and_nobody_is_charged_twice() {
 
 /// A check that cannot fail shows nothing: a policy that sends again what it has heard nothing of must be found out.
 #[test]
-fn a_policy_that_resends_is_found_out() {
+fn policy_that_resends_is_found_out() {
     let found: Vec<String> = (0..500).filter_map(|seed| play(seed, Policy::Resending).err()).collect();
     for sentence in ["was sent twice", "was charged twice"] {
         assert!(found.iter().any(|broken| broken.contains(sentence)), "nobody noticed that a payment {sentence}");
@@ -202,14 +202,14 @@ fn a_policy_that_resends_is_found_out() {
 
 /// The tasks of the SDK are its runtime's, which keeps their panics to itself.
 #[test]
-fn a_panic_inside_the_sdk_is_found_out() {
+fn panic_inside_the_sdk_is_found_out() {
     let found = (0..20).filter_map(|seed| play(seed, Policy::Panicking).err()).collect::<Vec<_>>();
     assert!(found.iter().any(|broken| broken == "it panicked: nobody decides"), "{found:?}");
 }
 
 /// Otherwise a failing seed would be of no use.
 #[test]
-fn a_seed_makes_the_same_schedule_again() {
+fn seed_makes_the_same_schedule_again() {
     for seed in 0..50 {
         assert_eq!(play(seed, Policy::Real), play(seed, Policy::Real), "seed {seed}");
     }

@@ -16,8 +16,8 @@ use crate::{
     operations::dialect::ENDPOINTS,
     testing::{
         schedules::{
-            line::Line,
             merchant::{Broken, Call, End, Pace, Scene},
+            transport::WorldTransport,
             world::{self, Ending, Fault, World},
         },
         scripted,
@@ -35,7 +35,7 @@ pub(super) struct Disk {
 
 pub(super) struct InMemory {
     pub(super) world: Arc<World>,
-    pub(super) line: Arc<Line>,
+    pub(super) line: Arc<WorldTransport>,
     pub(super) disk: Arc<Mutex<Disk>>,
 }
 

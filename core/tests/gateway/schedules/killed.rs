@@ -19,7 +19,7 @@ use super::{
 /// The environment variable that tells a child its seed and address.
 const CHILD_VARIABLE: &str = "KASSA_SCHEDULES_CHILD";
 /// The test in which a child plays.
-const TEST: &str = "schedules::a_process_that_is_killed";
+const TEST: &str = "schedules::process_that_is_killed";
 
 /// In the child: plays what the parent said, if there is one.
 pub async fn play_if_child() {

@@ -50,7 +50,7 @@ fn nothing_is_lost_over_real_sockets() {
 /// Started by the test above, and killed.
 #[tokio::test]
 #[ignore = "a part of the test above, which starts it"]
-async fn a_process_that_is_killed() {
+async fn process_that_is_killed() {
     killed::play_if_child().await;
 }
 

@@ -41,7 +41,7 @@ def test_who_pays_gets_the_order_once(shop: Shop, kassa_server: KassaServer) -> 
     assert shop.deliveries(reference) == 1
 
 
-def test_a_killed_worker_and_a_lost_queue_lose_nothing(shop: Shop, folder: Path, kassa_server: KassaServer) -> None:
+def test_killed_worker_and_a_lost_queue_lose_nothing(shop: Shop, folder: Path, kassa_server: KassaServer) -> None:
     shop.worker.kill()
     reference, _ = shop.order()
     # Signed by the test: the server would send it again, which is another way out.
@@ -53,7 +53,7 @@ def test_a_killed_worker_and_a_lost_queue_lose_nothing(shop: Shop, folder: Path,
     shop.wait_for_delivery(reference)
 
 
-def test_a_lost_event_loses_nothing(folder: Path, kassa_server: KassaServer, port: int) -> None:
+def test_lost_event_loses_nothing(folder: Path, kassa_server: KassaServer, port: int) -> None:
     """The server sends its events to another port than that of this shop. The tasks look at its checkouts."""
     with Shop(PROGRAM, free_port(after=port), folder, kassa_server.environment()) as shop:
         reference, page_url = shop.order()

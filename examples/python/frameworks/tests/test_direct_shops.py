@@ -49,7 +49,7 @@ def test_who_pays_gets_the_order_once(shop: Shop, kassa_sandbox: Sandbox) -> Non
     assert shop.deliveries(reference) == 1
 
 
-def test_a_declined_payer_gets_nothing(shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_declined_payer_gets_nothing(shop: Shop, kassa_sandbox: Sandbox) -> None:
     before = shop.worker.log().count("deliver order-")
     kassa_sandbox.pay_by_form(shop.buy(), phones.MBANK_DECLINED)
     shop.wait_until(lambda: len(kassa_sandbox.callbacks()) > 0)
@@ -58,14 +58,14 @@ def test_a_declined_payer_gets_nothing(shop: Shop, kassa_sandbox: Sandbox) -> No
     assert shop.worker.log().count("deliver order-") == before + 1
 
 
-def test_a_forged_callback_is_refused(shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_forged_callback_is_refused(shop: Shop, kassa_sandbox: Sandbox) -> None:
     body = b'{"orderNumber":"1","amount":390,"currency":"KGS","status":"CHARGE","provider":"MBank"}'
     assert shop.open("/callbacks", "POST", body).status == 400
     assert shop.open("/callbacks?kassa=forged", "POST", body).status == 400
     assert kassa_sandbox.requests("1") == ()
 
 
-def test_a_worker_that_was_killed_delivers_later(shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_worker_that_was_killed_delivers_later(shop: Shop, kassa_sandbox: Sandbox) -> None:
     shop.worker.kill()
     reference = pay(shop, kassa_sandbox, shop.buy())
     shop.wait_until(lambda: len(kassa_sandbox.callbacks()) > 0)
@@ -74,7 +74,7 @@ def test_a_worker_that_was_killed_delivers_later(shop: Shop, kassa_sandbox: Sand
     shop.wait_for_delivery(reference)
 
 
-def test_a_callback_to_a_stopped_shop_comes_again(shop: Shop, kassa_sandbox: Sandbox) -> None:
+def test_callback_to_a_stopped_shop_comes_again(shop: Shop, kassa_sandbox: Sandbox) -> None:
     page_url = shop.buy()
     shop.web.end()
     reference = pay(shop, kassa_sandbox, page_url)

@@ -55,26 +55,26 @@ def test_right_settings_pass_the_checks(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("way", "name"), [(way, name) for way, right in RIGHT.items() for name in right])
-def test_a_check_names_a_missing_setting(way: str, name: str, tmp_path: Path) -> None:
+def test_check_names_a_missing_setting(way: str, name: str, tmp_path: Path) -> None:
     checked = django("check", way, {each: value for each, value in RIGHT[way].items() if each != name}, tmp_path)
     assert checked.returncode == 1
     assert name in checked.stderr
     assert "ERRORS" in checked.stderr
 
 
-def test_a_check_finds_a_malformed_secret(tmp_path: Path) -> None:
+def test_check_finds_a_malformed_secret(tmp_path: Path) -> None:
     checked = django("check", "server", RIGHT["server"] | {"KASSA_EVENTS_SECRET": "planted"}, tmp_path)
     assert "kassa.E002" in checked.stderr
     assert "planted" not in checked.stderr
 
 
-def test_the_migration_is_current(tmp_path: Path) -> None:
+def test_migration_is_current(tmp_path: Path) -> None:
     checked = django("makemigrations --check --dry-run", "server", RIGHT["server"], tmp_path)
     assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize("way", RIGHT)
-def test_the_shops_own_tests_pass(way: str, tmp_path: Path) -> None:
+def test_shops_own_tests_pass(way: str, tmp_path: Path) -> None:
     tests = {"server": "django_shop.tests.test_events", "gateway": "django_shop.tests.test_callbacks"}
     run = django(f"test {tests[way]}", way, RIGHT[way], tmp_path)
     assert run.returncode == 0, run.stderr

@@ -42,7 +42,7 @@ def programs() -> Iterator[Program]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_commands_on_a_page_are_tested(page: Path) -> None:
+def test_commands_on_a_page_are_tested(page: Path) -> None:
     started = [command for program in programs() for command in (program.web, program.worker, program.before)]
     tested = {tuple(word for word in command if word not in OWN) for command in started}
     settings = {value for program in programs() for value in program.settings.values()}

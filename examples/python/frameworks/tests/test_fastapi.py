@@ -28,7 +28,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Orders:
     return Orders(str(tmp_path / "shop.db"))
 
 
-def test_a_paid_order_waits_for_delivery(orders: Orders) -> None:
+def test_paid_order_waits_for_delivery(orders: Orders) -> None:
     orders.add("order-17")
     with TestClient(app.app) as client:
         signed = sign_event(SECRET, reference="order-17", amount="390")
@@ -40,7 +40,7 @@ def test_a_paid_order_waits_for_delivery(orders: Orders) -> None:
     # docs: end event
 
 
-def test_a_missing_setting_ends_the_start(orders: Orders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_setting_ends_the_start(orders: Orders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KASSA_API_KEY")
     with pytest.raises(ValueError, match="KASSA_API_KEY"), TestClient(app.app):
         pass
@@ -48,7 +48,7 @@ def test_a_missing_setting_ends_the_start(orders: Orders, monkeypatch: pytest.Mo
 
 
 # docs: begin fake
-def test_a_charged_pay_form_is_in_the_journal(
+def test_charged_pay_form_is_in_the_journal(
     kassa_fake_gateway: FakeGateway, orders: Orders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = kassa_fake_gateway

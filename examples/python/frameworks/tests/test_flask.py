@@ -25,7 +25,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
     return create_app()
 
 
-def test_a_paid_order_waits_for_delivery(app: Flask, tmp_path: Path) -> None:
+def test_paid_order_waits_for_delivery(app: Flask, tmp_path: Path) -> None:
     orders = Orders(str(tmp_path / "shop.db"))
     orders.add("order-17")
     signed = sign_event(SECRET, reference="order-17", amount="390")
@@ -37,7 +37,7 @@ def test_a_paid_order_waits_for_delivery(app: Flask, tmp_path: Path) -> None:
     # docs: end event
 
 
-def test_a_delivery_that_fails_is_done_again(tmp_path: Path) -> None:
+def test_delivery_that_fails_is_done_again(tmp_path: Path) -> None:
     orders = Orders(str(tmp_path / "shop.db"))
     orders.add("order-17")
     assert orders.mark_paid("order-17")
@@ -54,7 +54,7 @@ def test_a_delivery_that_fails_is_done_again(tmp_path: Path) -> None:
     assert not orders.mark_paid("order-18")
 
 
-def test_a_missing_setting_ends_the_start(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_setting_ends_the_start(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KASSA_EVENTS_SECRET")
     with pytest.raises(KeyError, match="KASSA_EVENTS_SECRET"):
         create_app()

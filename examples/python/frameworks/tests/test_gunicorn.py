@@ -82,7 +82,7 @@ def test_forked_workers_share_a_journal(
 
 
 @pytest.mark.parametrize(("options", "is_killed"), [((), False), (("--timeout", "3"), True)])
-def test_a_sync_worker_outlives_a_server_that_hangs(
+def test_sync_worker_outlives_a_server_that_hangs(
     options: tuple[str, ...],
     is_killed: bool,
     kassa_server: KassaServer,
@@ -100,7 +100,7 @@ def test_a_sync_worker_outlives_a_server_that_hangs(
             assert shop.open("/").status == 200
 
 
-def test_a_restart_lets_a_request_end(
+def test_restart_lets_a_request_end(
     kassa_server: KassaServer, port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with Shop(gunicorn(FLASK, "gthread"), port, folder_of(tmp_path_factory), kassa_server.environment()) as shop:

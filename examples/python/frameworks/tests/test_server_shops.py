@@ -46,7 +46,7 @@ def test_who_pays_gets_the_order_once(shop: Shop, kassa_server: KassaServer) -> 
     assert kassa_server.sandbox.ledger()[-1].times_charged == 1
 
 
-def test_a_declined_payer_gets_nothing(shop: Shop, kassa_server: KassaServer) -> None:
+def test_declined_payer_gets_nothing(shop: Shop, kassa_server: KassaServer) -> None:
     reference, page_url = shop.order()
     kassa_server.pay_on_page(page_url, phones.MBANK_DECLINED)
     assert shop.send(kassa_server, reference, kind="payment.rejected") == 204
@@ -54,7 +54,7 @@ def test_a_declined_payer_gets_nothing(shop: Shop, kassa_server: KassaServer) ->
     assert "is new" in shop.open(f"/orders/{reference}").text
 
 
-def test_a_forged_event_delivers_nothing(shop: Shop, kassa_server: KassaServer) -> None:
+def test_forged_event_delivers_nothing(shop: Shop, kassa_server: KassaServer) -> None:
     reference, page_url = shop.order()
     kassa_server.pay_on_page(page_url, phones.MBANK_STUCK_PENDING)
     assert shop.send(kassa_server, reference, secret=OTHER_SECRET) == 401
@@ -62,7 +62,7 @@ def test_a_forged_event_delivers_nothing(shop: Shop, kassa_server: KassaServer) 
     assert "is new" in shop.open(f"/orders/{reference}").text
 
 
-def test_an_unknown_order_is_not_acknowledged(shop: Shop, kassa_server: KassaServer) -> None:
+def test_unknown_order_is_not_acknowledged(shop: Shop, kassa_server: KassaServer) -> None:
     assert shop.send(kassa_server, "order-0000000000") == 404
     assert shop.open("/orders/order-0000000000").status == 404
 
@@ -78,7 +78,7 @@ def test_without_the_server_no_one_is_sent_to_pay(shop: Shop, kassa_server: Kass
     shop.buy()
 
 
-def test_an_event_that_a_stopped_shop_missed_comes_again(shop: Shop, kassa_server: KassaServer) -> None:
+def test_event_that_a_stopped_shop_missed_comes_again(shop: Shop, kassa_server: KassaServer) -> None:
     reference, page_url = shop.order()
     shop.web.end()
     kassa_server.pay_on_page(page_url)

@@ -33,7 +33,7 @@ def database() -> Generator[sqlite3.Connection]:
         connection.close()
 
 
-def ask_gateway(method: str, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+def call_gateway(method: str, path: str, body: Mapping[str, object]) -> dict[str, Any]:
     """A request to the gateway. Everything but a JSON object with HTTP 200 is an error."""
     connection = HTTPConnection(GATEWAY.netloc, timeout=10)
     try:
@@ -58,10 +58,10 @@ def open_order(amount: str) -> dict[str, str]:
         "callbackURL": f"{own}/callbacks/{order}",
         "returnURL": f"{own}/orders/{order}",
     }
-    page = str(ask_gateway("POST", "pay-form", wanted)["data"]["payFormUrl"])
+    page = str(call_gateway("POST", "pay-form", wanted)["data"]["payFormUrl"])
     token = page.rpartition("token=")[2]
     # The gateway's order number of this payment: each later status has to name the same one.
-    number = str(ask_gateway("GET", "status", {"orderNumber": token})["data"]["orderNumber"])
+    number = str(call_gateway("GET", "status", {"orderNumber": token})["data"]["orderNumber"])
     with database() as connection:
         connection.execute("INSERT INTO orders VALUES (?, ?, ?, ?, 'open', 0)", (order, amount, token, number))
     return {"order": order, "page": page}
@@ -74,7 +74,7 @@ def settle(order: str) -> None:
         if row is None or row[3] != "open":
             return
         amount, token, number, _ = row
-        answer = ask_gateway("GET", "status", {"orderNumber": token})
+        answer = call_gateway("GET", "status", {"orderNumber": token})
         data = answer["data"]
         is_charged = answer.get("code") == "200" and data.get("status") == "CHARGE"
         is_whole = Decimal(str(data.get("amount"))) == Decimal(amount) and data.get("currency") == "KGS"

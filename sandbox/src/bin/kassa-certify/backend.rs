@@ -21,9 +21,9 @@ use crate::{
     event::{self, Event},
     http::{self, Answer, Received},
     options::Behind,
+    pay_method::{PATIENCE, plain, token_of},
     server_process::Server,
     shop::until,
-    way::{PATIENCE, plain, token_of},
 };
 
 /// A checkout at the server or a payment at the gateway, opened by the shop.
@@ -42,7 +42,7 @@ pub(crate) struct Opened {
 
 /// A fault in the shop's next request that opens a checkout or payment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum OpeningFault {
     #[default]
     None,
     /// It is refused and has no effect.
@@ -57,7 +57,7 @@ pub(crate) enum Trouble {
 
 /// A false status of the gateway.
 #[derive(Clone, Debug)]
-pub(crate) enum Lie {
+pub(crate) enum FalseStatus {
     /// A member of `data` has another value.
     Member(&'static str, Value),
     /// An HTTP error.
@@ -71,13 +71,13 @@ pub(crate) enum Lie {
 struct Records {
     opened: Vec<Opened>,
     /// For the next checkout.
-    trouble: Trouble,
+    fault: OpeningFault,
     lifetime_s: Option<u64>,
     /// Events of the server or callbacks of the gateway, by the order's reference or the callback key.
     reported: HashMap<String, Vec<Event>>,
     /// The shop's queries.
     questions: Vec<String>,
-    lies: HashMap<String, Lie>,
+    lies: HashMap<String, FalseStatus>,
     callbacks: HashMap<String, String>,
 }
 
@@ -145,7 +145,7 @@ impl Backend {
         });
         http::serve(gateway_side, move |received| {
             let backend = Arc::clone(&gateway);
-            async move { backend.ask_gateway(&received).await }
+            async move { backend.call_gateway(&received).await }
         });
         http::serve(inbox, move |received| {
             let backend = Arc::clone(&take);
@@ -177,9 +177,9 @@ impl Backend {
     }
 
     /// Sets the fault and lifetime of the next request that opens a checkout or payment.
-    pub(crate) fn plan(&self, trouble: Trouble, lifetime_s: Option<u64>) {
+    pub(crate) fn plan(&self, fault: OpeningFault, lifetime_s: Option<u64>) {
         let mut records = self.records();
-        records.trouble = trouble;
+        records.fault = fault;
         records.lifetime_s = lifetime_s;
     }
 
@@ -194,7 +194,7 @@ impl Backend {
     }
 
     /// Sets or removes a false status of this payment.
-    pub(crate) fn lie(&self, number: &str, lie: Option<Lie>) {
+    pub(crate) fn lie(&self, number: &str, lie: Option<FalseStatus>) {
         let mut records = self.records();
         match lie {
             Some(lie) => records.lies.insert(number.to_owned(), lie),
@@ -246,11 +246,11 @@ impl Backend {
             }
             return answered(http::forward(&self.client, &server.url, &received).await);
         }
-        let (trouble, lifetime) = {
+        let (fault, lifetime) = {
             let mut records = self.records();
-            (std::mem::take(&mut records.trouble), records.lifetime_s.take())
+            (std::mem::take(&mut records.fault), records.lifetime_s.take())
         };
-        if let Trouble::Refused(status) = trouble {
+        if let OpeningFault::Refused(status) = fault {
             return StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE).into_response();
         }
         let mut wanted: Value = serde_json::from_slice(&received.body).unwrap_or_default();
@@ -270,7 +270,7 @@ impl Backend {
                 callback_url: String::new(),
             });
         }
-        troubled(trouble, answer).await
+        with_fault(fault, answer).await
     }
 
     /// Answers the shop's request to the gateway.
@@ -283,10 +283,10 @@ impl Backend {
         if !opens {
             let number = wanted["orderNumber"].as_str().unwrap_or_default();
             self.records().questions.push(format!("{} {number}", received.target));
-            return self.ask_gateway(&received).await;
+            return self.call_gateway(&received).await;
         }
-        let trouble = std::mem::take(&mut self.records().trouble);
-        if let Trouble::Refused(status) = trouble {
+        let fault = std::mem::take(&mut self.records().fault);
+        if let OpeningFault::Refused(status) = fault {
             return StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE).into_response();
         }
         let key = event::new_id();
@@ -313,7 +313,7 @@ impl Backend {
             records.callbacks.insert(opened.id.clone(), key);
             records.opened.push(opened);
         }
-        troubled(trouble, answer).await
+        with_fault(fault, answer).await
     }
 
     /// The key of a payment's callbacks.
@@ -322,7 +322,7 @@ impl Backend {
     }
 
     /// Queries the gateway. If a false status is set, that is the answer.
-    async fn ask_gateway(&self, received: &Received) -> Response {
+    async fn call_gateway(&self, received: &Received) -> Response {
         let query: Value = serde_json::from_slice(&received.body).unwrap_or_default();
         let number = query["orderNumber"].as_str().map(str::to_owned);
         let number =
@@ -330,13 +330,13 @@ impl Backend {
         let lie = number.and_then(|number| self.records().lies.get(&number).cloned());
         let is_status = received.target.contains("status");
         match lie.filter(|_| is_status) {
-            Some(Lie::Status(status)) => {
+            Some(FalseStatus::Status(status)) => {
                 StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY).into_response()
             }
-            Some(Lie::Garbage) => (StatusCode::OK, "<html>maintenance</html>").into_response(),
+            Some(FalseStatus::Garbage) => (StatusCode::OK, "<html>maintenance</html>").into_response(),
             lie => {
                 let mut answer = http::forward(&self.client, self.sandbox.url(), received).await;
-                if let (Some(Lie::Member(name, value)), Ok(answer)) = (lie, &mut answer) {
+                if let (Some(FalseStatus::Member(name, value)), Ok(answer)) = (lie, &mut answer) {
                     let mut body = answer.json();
                     if !body["data"][name].is_null() {
                         body["data"][name] = value;
@@ -374,14 +374,14 @@ fn answered(answer: Result<Answer, String>) -> Response {
     answer.map_or_else(|error| (StatusCode::BAD_GATEWAY, error).into_response(), IntoResponse::into_response)
 }
 
-async fn troubled(trouble: Trouble, answer: Result<Answer, String>) -> Response {
-    match trouble {
-        Trouble::ResponseLost => StatusCode::GATEWAY_TIMEOUT.into_response(),
-        Trouble::Garbage => (StatusCode::OK, "<html>maintenance</html>").into_response(),
-        Trouble::Late(time) => {
+async fn with_fault(fault: OpeningFault, answer: Result<Answer, String>) -> Response {
+    match fault {
+        OpeningFault::ResponseLost => StatusCode::GATEWAY_TIMEOUT.into_response(),
+        OpeningFault::Garbage => (StatusCode::OK, "<html>maintenance</html>").into_response(),
+        OpeningFault::Late(time) => {
             sleep(time).await;
             answered(answer)
         }
-        Trouble::None | Trouble::Refused(_) => answered(answer),
+        OpeningFault::None | OpeningFault::Refused(_) => answered(answer),
     }
 }

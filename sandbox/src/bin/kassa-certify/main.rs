@@ -7,12 +7,12 @@ mod case;
 mod event;
 mod http;
 mod options;
+mod pay_method;
 mod report;
 mod run;
 mod scenarios;
 mod server_process;
 mod shop;
-mod way;
 
 use std::{
     env, fs,

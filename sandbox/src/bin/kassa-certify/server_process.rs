@@ -17,8 +17,8 @@ use tokio::{
 
 use crate::{
     event, http,
+    pay_method::{PATIENCE, PayMethod, plain, token_of},
     shop::until,
-    way::{PATIENCE, Way, plain, token_of},
 };
 
 /// The dialect of the sandbox's answers that the interface does not define.
@@ -168,11 +168,11 @@ impl Server {
     }
 
     /// Starts a payment as the payer's app does; its number in the sandbox.
-    pub(crate) async fn pay(&self, client: &Client, checkout: &str, way: Way) -> Result<String, String> {
+    pub(crate) async fn pay(&self, client: &Client, checkout: &str, way: PayMethod) -> Result<String, String> {
         let token = self.call(client, Method::POST, &format!("/v1/checkouts/{checkout}/tokens"), &Value::Null).await?;
         let token = plain(&token["token"]);
         let mut body = json!({ "method": way.method() });
-        if way == Way::Mbank {
+        if way == PayMethod::Mbank {
             body["phone"] = "996555000101".into();
         }
         let key = event::new_id();
@@ -181,7 +181,7 @@ impl Server {
             let made = self.call_as(client, &token, Method::POST, path, Some(&key), &body).await;
             match made {
                 Err(error) => Some(Err(error)),
-                Ok(payment) if way == Way::Mbank && payment["state"] == "awaiting" => {
+                Ok(payment) if way == PayMethod::Mbank && payment["state"] == "awaiting" => {
                     Some(self.mbank_number(client, checkout).await)
                 }
                 Ok(payment) => number_of(&payment, way).map(Ok),
@@ -205,10 +205,10 @@ impl Server {
 }
 
 /// The sandbox's number of a payment, once the gateway accepted it.
-fn number_of(payment: &Value, way: Way) -> Option<String> {
+fn number_of(payment: &Value, way: PayMethod) -> Option<String> {
     match way {
-        Way::PayForm => token_of(payment["page_url"].as_str()?),
-        Way::Qr => token_of(payment["qr_text"].as_str()?),
-        Way::Mbank => None,
+        PayMethod::PayForm => token_of(payment["page_url"].as_str()?),
+        PayMethod::Qr => token_of(payment["qr_text"].as_str()?),
+        PayMethod::Mbank => None,
     }
 }

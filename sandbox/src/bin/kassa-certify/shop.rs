@@ -52,7 +52,7 @@ pub(crate) struct Names<'a> {
 
 /// The state of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct OrderState {
     pub(crate) is_delivered: bool,
     /// None if the settings do not say how deliveries are counted.
     pub(crate) deliveries: Option<usize>,
@@ -243,7 +243,7 @@ impl Shop {
     }
 
     /// Reads an order's state once.
-    pub(crate) async fn look(&self, names: &Names<'_>) -> Result<Seen, String> {
+    pub(crate) async fn look(&self, names: &Names<'_>) -> Result<OrderState, String> {
         let text = match (&self.options.state, &self.options.state_command) {
             (Some(url), _) => {
                 let answer = http::complete(self.client.get(self.fill(url, names))).await?;
@@ -260,7 +260,7 @@ impl Shop {
             Some((pointer, value)) => json.pointer(pointer).is_some_and(|found| as_text(found) == value),
             None => text.contains(&self.fill(delivered, names)),
         };
-        Ok(Seen { is_delivered, deliveries: self.deliveries(names, &json)? })
+        Ok(OrderState { is_delivered, deliveries: self.deliveries(names, &json)? })
     }
 
     fn deliveries(&self, names: &Names<'_>, state: &Value) -> Result<Option<usize>, String> {

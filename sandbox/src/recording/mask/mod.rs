@@ -215,7 +215,7 @@ impl<'a> Pass<'a> {
             self.masked.insert(at.to_owned());
             HIDDEN.to_owned()
         });
-        let mut place = Place { pass: self, at, nesting };
+        let mut place = TextLocation { pass: self, at, nesting };
         // Parts may be in an element, and elements in a part.
         let begins_with_tag = rest.trim_start().starts_with('<');
         let parts = if begins_with_tag { None } else { multipart::in_multipart(&rest, &mut place) };
@@ -381,13 +381,13 @@ impl<'a> Pass<'a> {
 }
 
 /// A place in an exchange, for what is found in its text.
-struct Place<'a, 'b> {
+struct TextLocation<'a, 'b> {
     pass: &'a mut Pass<'b>,
     at: &'a str,
     nesting: u32,
 }
 
-impl MaskText for Place<'_, '_> {
+impl MaskText for TextLocation<'_, '_> {
     fn named(&mut self, name: &str, value: &str) -> String {
         self.pass.named(name, value, self.at, self.nesting)
     }

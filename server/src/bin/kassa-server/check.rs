@@ -72,7 +72,7 @@ impl Report {
         self.line("keys", keys(&settings.database).await);
         self.line("public_url", public_url(settings));
         self.line("events", events(settings).await);
-        self.line("gateway", ask(settings).await);
+        self.line("gateway", check_gateway(settings).await);
         if let Some(finding) = gateway_wait(&settings.database).await {
             self.line("gateway", finding);
         }
@@ -200,7 +200,7 @@ async fn events(settings: &ProgramSettings) -> Finding {
 const SHOWN: usize = 300;
 const UNDERSTOOD: &str = "reached, credentials accepted, understood";
 
-pub(crate) async fn ask(settings: &ProgramSettings) -> Finding {
+pub(crate) async fn check_gateway(settings: &ProgramSettings) -> Finding {
     let gateway = match Gateway::new(settings.gateway.clone()) {
         Ok(gateway) => gateway,
         Err(problem) => return (State::Wrong, problem.to_string()),

@@ -28,7 +28,7 @@ pub(crate) enum Task {
     Check,
     Probe(Box<ProbeOptions>),
     Rejudge(RejudgeOptions),
-    NewKey { role: KeyRole, may: Permission, name: String },
+    NewKey { role: KeyRole, permission: Permission, name: String },
     ListKeys,
     RevokeKey { id: String },
     ReplayEvents { checkout: Option<String> },
@@ -258,14 +258,14 @@ fn keys() -> Command {
         .value_parser(["shop", "staff"])
         .default_value("shop")
         .help("A shop's back end, or a person who logs in at /staff by this name");
-    let may = Arg::new("may")
-        .long("may")
+    let permission = Arg::new("permission")
+        .long("permission")
         .value_name("WHAT")
-        .value_parser(["look", "decide"])
+        .value_parser(["view", "decide"])
         .default_value("decide")
         .help("What a person of the staff may do: read everything, or also decide");
     Command::new("keys").about("API keys of the shop and keys of the staff").subcommand_required(true).subcommands([
-        Command::new("new").about("Creates a key and prints it once").arg(name).arg(role).arg(may),
+        Command::new("new").about("Creates a key and prints it once").arg(name).arg(role).arg(permission),
         Command::new("list").about("Lists all keys, without their secrets"),
         Command::new("revoke").about("Revokes a key, immediately and permanently").arg(id),
     ])
@@ -325,9 +325,11 @@ fn task(matches: &ArgMatches) -> Task {
         Some(("probe", probe)) => Task::Probe(Box::new(probe_options(probe))),
         Some(("rejudge", rejudge)) => Task::Rejudge(rejudge_options(rejudge)),
         Some(("keys", keys)) => match keys.subcommand() {
-            Some(("new", new)) => {
-                Task::NewKey { role: role(new), may: may(new), name: text(new, "name").unwrap_or_default() }
-            }
+            Some(("new", new)) => Task::NewKey {
+                role: role(new),
+                permission: permission(new),
+                name: text(new, "name").unwrap_or_default(),
+            },
             Some(("revoke", revoke)) => Task::RevokeKey { id: text(revoke, "id").unwrap_or_default() },
             _ => Task::ListKeys,
         },
@@ -345,8 +347,12 @@ fn role(new: &ArgMatches) -> KeyRole {
     if text(new, "for").is_some_and(|role| role == "staff") { KeyRole::Staff } else { KeyRole::Shop }
 }
 
-fn may(new: &ArgMatches) -> Permission {
-    if text(new, "may").is_some_and(|may| may == "look") { Permission::Look } else { Permission::Decide }
+fn permission(new: &ArgMatches) -> Permission {
+    if text(new, "permission").is_some_and(|permission| permission == "view") {
+        Permission::View
+    } else {
+        Permission::Decide
+    }
 }
 
 /// The options, given before the command or after it.

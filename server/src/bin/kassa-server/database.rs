@@ -96,12 +96,12 @@ pub(crate) fn replay_events(sources: &Sources, checkout: Option<&str>) -> Comman
 // `keys`: creates, lists and revokes the keys of shops and staff in the database, while servers use it.
 
 /// Creates a key. Only the key goes to standard output, so that a script can read it.
-pub(crate) fn new_key(sources: &Sources, role: KeyRole, may: Permission, name: &str) -> CommandResult<ExitCode> {
+pub(crate) fn new_key(sources: &Sources, role: KeyRole, permission: Permission, name: &str) -> CommandResult<ExitCode> {
     let place = place(sources)?;
     wait(async {
         let storage = open_beside(&place, IfMissing::Make).await?;
         let runtime = TokioRuntime::on(Handle::current());
-        let key = make_api_key(&*storage, &runtime, role, may, name).await.map_err(Failure::new)?;
+        let key = make_api_key(&*storage, &runtime, role, permission, name).await.map_err(Failure::new)?;
         note(format_args!("The key {}, shown only once: the server stores only its hash.", key.id()));
         match output::line(key.expose()) {
             Ok(()) => Ok(ExitCode::SUCCESS),
@@ -129,7 +129,8 @@ pub(crate) fn list_keys(sources: &Sources) -> CommandResult<ExitCode> {
     }
     for key in keys {
         let state = key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", moment(at)));
-        let owner = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
+        let owner =
+            if key.role == KeyRole::Staff { format!("staff, may {}", key.permission) } else { key.role.to_string() };
         let line = format!("{}  {owner:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
         output::line(line).map_err(output::unwritten)?;
     }

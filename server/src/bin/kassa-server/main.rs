@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Task::Check => check::run(&call.sources),
         Task::Probe(options) => Ok(probe::run(&call.sources, *options)),
         Task::Rejudge(options) => Ok(rejudge::run(&call.sources, &options)),
-        Task::NewKey { role, may, name } => database::new_key(&call.sources, role, may, &name),
+        Task::NewKey { role, permission, name } => database::new_key(&call.sources, role, permission, &name),
         Task::ListKeys => database::list_keys(&call.sources),
         Task::RevokeKey { id } => database::revoke_key(&call.sources, &id),
         Task::ReplayEvents { checkout } => database::replay_events(&call.sources, checkout.as_deref()),

@@ -34,7 +34,7 @@ struct PollInFlight {
     id: u32,
     worker: u32,
     leased_until: Step,
-    is_trouble: bool,
+    is_failure: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ struct Worker {
     free: u32,
     /// Its answers of this step.
     answers: u32,
-    troubles: u32,
+    failures: u32,
 }
 
 pub(super) struct Fleet {
@@ -77,7 +77,7 @@ impl Fleet {
             queues,
             limit: PollLimit::full(size.per_second, 0),
             gateway: Gateway::new(size),
-            workers: vec![Worker { free: PLACES, answers: 0, troubles: 0 }; count as usize],
+            workers: vec![Worker { free: PLACES, answers: 0, failures: 0 }; count as usize],
             answers: Ring::new(31 * SECOND),
             claims,
             counted: Second::default(),
@@ -153,18 +153,18 @@ impl Fleet {
             let worker = &mut self.workers[poll.worker as usize];
             worker.free += 1;
             worker.answers += 1;
-            worker.troubles += u32::from(poll.is_trouble);
-            self.counted.troubled += u32::from(poll.is_trouble);
+            worker.failures += u32::from(poll.is_failure);
+            self.counted.failed += u32::from(poll.is_failure);
             self.record(*poll, step);
         }
         for poll in answers {
             let worker = &mut self.workers[poll.worker as usize];
-            let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
+            let (answers, failures) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.failures));
             let now = Millis::from(step) * STEP_MS;
-            let is_overload = is_overload(troubles as usize, answers as usize);
+            let is_overload = is_overload(failures as usize, answers as usize);
             let heard = GatewayFeedback {
-                troubles: is_overload.then_some(None).into_iter().collect(),
-                is_well: answers > troubles,
+                failures: is_overload.then_some(None).into_iter().collect(),
+                is_well: answers > failures,
             };
             self.limit = self.limit.with_feedback(METHOD, &heard, now);
         }
@@ -172,7 +172,7 @@ impl Fleet {
 
     fn record(&mut self, poll: PollInFlight, step: Step) {
         let id = poll.id;
-        if !poll.is_trouble && self.payments.has_ended(id, step) {
+        if !poll.is_failure && self.payments.has_ended(id, step) {
             if self.payments.due[id as usize] != NEVER {
                 self.payments.due[id as usize] = NEVER;
                 self.unnoticed = self.unnoticed.saturating_sub(1);
@@ -218,7 +218,7 @@ impl Fleet {
             if *left > 0 {
                 *left -= 1;
                 places.take(METHOD);
-                self.ask(id, worker, step);
+                self.poll(id, worker, step);
             } else {
                 put_back.push(id);
             }
@@ -249,15 +249,15 @@ impl Fleet {
         due
     }
 
-    fn ask(&mut self, id: u32, worker: u32, step: Step) {
+    fn poll(&mut self, id: u32, worker: u32, step: Step) {
         let leased_until = step + LEASE;
         let class = self.payments.class[id as usize];
         self.payments.due[id as usize] = leased_until;
         self.queues[usize::from(class)].push(id, leased_until);
         self.workers[worker as usize].free -= 1;
         self.counted.polls += 1;
-        let answer = self.gateway.ask(step);
-        let poll = PollInFlight { id, worker, leased_until, is_trouble: answer.is_trouble };
+        let answer = self.gateway.answer(step);
+        let poll = PollInFlight { id, worker, leased_until, is_failure: answer.is_failure };
         self.answers.put(step + answer.after, poll);
     }
 

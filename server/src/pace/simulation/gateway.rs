@@ -57,7 +57,7 @@ impl Phase {
 /// A response, and the time after which it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    pub(super) is_trouble: bool,
+    pub(super) is_failure: bool,
     pub(super) after: Step,
 }
 
@@ -79,14 +79,14 @@ impl Gateway {
         Self { capacity: 1.2 * f64::from(size.per_second) / f64::from(SECOND), step: 0, left: 0.0 }
     }
 
-    pub(super) fn ask(&mut self, step: Step) -> Answer {
+    pub(super) fn answer(&mut self, step: Step) -> Answer {
         let phase = Phase::at(step);
         let (share, after) = match phase {
             Phase::Steady | Phase::Well => (1.0, 5),
             Phase::Slow => (0.5, SECOND),
             Phase::Back => (0.5, 20),
-            Phase::Away if step < Phase::Away.begin() + HANGS => return Answer { is_trouble: true, after: DEADLINE },
-            Phase::Away => return Answer { is_trouble: true, after: 1 },
+            Phase::Away if step < Phase::Away.begin() + HANGS => return Answer { is_failure: true, after: DEADLINE },
+            Phase::Away => return Answer { is_failure: true, after: 1 },
         };
         let capacity = self.capacity * share;
         // It queues bursts, up to a second's worth.
@@ -94,10 +94,10 @@ impl Gateway {
         self.left = (self.left + passed * capacity).min(f64::from(SECOND) * capacity);
         self.step = step;
         if self.left < 1.0 {
-            return Answer { is_trouble: true, after: 2 };
+            return Answer { is_failure: true, after: 2 };
         }
         self.left -= 1.0;
-        Answer { is_trouble: false, after }
+        Answer { is_failure: false, after }
     }
 }
 

@@ -78,9 +78,9 @@ fn check(figures: &Figures, size: Size) {
     let back = figures.of(Phase::Back);
     assert!(worst(&back[..10], polls) <= 0.4 * limit, "{}", worst(&back[..10], polls));
     assert!(back[60..].iter().any(|second| f64::from(second.polls) > 0.5 * limit));
-    let (refused, all) = back.iter().fold((0.0, 0.0), |(refused, all), second| {
-        (refused + f64::from(second.troubled), all + f64::from(second.polls))
-    });
+    let (refused, all) = back
+        .iter()
+        .fold((0.0, 0.0), |(refused, all), second| (refused + f64::from(second.failed), all + f64::from(second.polls)));
     assert!(refused <= 0.1 * all, "{refused} of {all} questions were refused while it was weak");
     let last = figures.seconds.last().expect("seconds");
     assert!(last.oldest_fresh <= 1.0 && last.oldest_old <= 60.0, "{last:?}");

@@ -10,7 +10,7 @@ use super::{MINUTE, SECOND, Size, gateway::Phase};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Second {
     pub(super) polls: u32,
-    pub(super) troubled: u32,
+    pub(super) failed: u32,
     /// For how many seconds the oldest one has been due: of those whose payers may be waiting, and of the others.
     pub(super) oldest_fresh: f64,
     pub(super) oldest_old: f64,
@@ -49,20 +49,20 @@ impl Figures {
         );
         let _ = writeln!(
             text,
-            "| Phase | asked a second: mean | most | in trouble | oldest fresh, s | oldest old, s | unnoticed, most |"
+            "| Phase | polled a second: mean | most | failed | oldest fresh, s | oldest old, s | unnoticed, most |"
         );
         let _ = writeln!(text, "|---|---|---|---|---|---|---|");
         for (phase, _) in Phase::ALL {
             let seconds = self.of(phase);
             let sum = |of: fn(&Second) -> u32| seconds.iter().map(|second| u64::from(of(second))).sum::<u64>();
             let most = |of: fn(&Second) -> f64| seconds.iter().map(of).fold(0.0, f64::max);
-            let (polls, troubled) = (sum(|second| second.polls), sum(|second| second.troubled));
+            let (polls, failed) = (sum(|second| second.polls), sum(|second| second.failed));
             let _ = writeln!(
                 text,
                 "| {phase:?} | {} | {} | {:.1} % | {:.1} | {:.0} | {} |",
                 polls / seconds.len() as u64,
                 most(|second| f64::from(second.polls)),
-                100.0 * troubled as f64 / polls.max(1) as f64,
+                100.0 * failed as f64 / polls.max(1) as f64,
                 most(|second| second.oldest_fresh),
                 most(|second| second.oldest_old),
                 most(|second| f64::from(second.unnoticed)),
@@ -100,7 +100,7 @@ const PICTURES: [Picture; 3] = [
         title: "Questions a second, the mean of each minute",
         lines: [
             ("all   ", |minute| mean(minute, |second| f64::from(second.polls))),
-            ("in trouble", |minute| mean(minute, |second| f64::from(second.troubled))),
+            ("failed", |minute| mean(minute, |second| f64::from(second.failed))),
         ],
     },
     Picture {

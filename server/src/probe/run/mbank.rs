@@ -8,7 +8,7 @@ use super::{
     status::Stage,
 };
 use crate::probe::{
-    ledger::MadeState,
+    ledger::MoneyState,
     proposal::{Known, Leaf, Proposal},
 };
 
@@ -19,11 +19,11 @@ enum Confirmed {
     /// It was refused, and the payment has still ended.
     Ended,
     /// This one was accepted, or its outcome is unknown: the status decides.
-    MayBe { place: Box<Place>, is_first: bool, raw: String, is_unknown: bool },
+    MayBe { place: Box<IdentifierPlacement>, is_first: bool, raw: String, is_unknown: bool },
 }
 
 /// A place of the mobile bank's identifier in a confirmation.
-struct Place {
+struct IdentifierPlacement {
     words: String,
     payment: PaymentRef,
     proposal: Proposal,
@@ -74,8 +74,8 @@ impl Probe<'_> {
     fn accept_confirmation(&mut self, at: usize, confirmed: Confirmed) {
         let Confirmed::MayBe { place, is_first, raw, is_unknown } = confirmed else { return };
         match self.made.get(at).map(|made| &made.state) {
-            Some(MadeState::Charged) => self.accept_code("mbank_confirm", &raw, at),
-            Some(MadeState::Rejected) if is_unknown => return,
+            Some(MoneyState::Charged) => self.accept_code("mbank_confirm", &raw, at),
+            Some(MoneyState::Rejected) if is_unknown => return,
             _ if is_unknown => {
                 let problem = "the outcome of the confirmation is unknown, and no status query shows it: it is not sent again. Look into \
                     the gateway's dashboard";
@@ -129,7 +129,7 @@ impl Probe<'_> {
 
     /// The places to try: the dialect's first; then a field with the identifier's own name, the field
     /// of the order number, and none.
-    fn places(&self, payment: &PaymentRef, numbers: &[Leaf]) -> Vec<Place> {
+    fn places(&self, payment: &PaymentRef, numbers: &[Leaf]) -> Vec<IdentifierPlacement> {
         let proposed = self.proposal.confirm_field();
         // The number of the query is the surest candidate.
         let asked_by = numbers.iter().find(|leaf| payment.gateway_number.as_ref() == Some(&leaf.text));
@@ -158,7 +158,7 @@ impl Probe<'_> {
                 Some(field) => format!("with its identifier in the field {field}"),
                 None => "without its identifier".to_owned(),
             };
-            Place { words, payment, proposal }
+            IdentifierPlacement { words, payment, proposal }
         };
         fields.into_iter().enumerate().map(place).collect()
     }

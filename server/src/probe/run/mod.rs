@@ -16,7 +16,7 @@ use strum::IntoEnumIterator;
 
 use super::{
     finding::ProbeFinding,
-    ledger::{Made, MadeState},
+    ledger::{CreatedPayment, MoneyState},
     plan::{ProbePlan, ProbeStep},
     proposal::{Known, Proposal},
     report::{Conclusion, report},
@@ -41,7 +41,7 @@ pub struct Probe<'t> {
     proposal: Proposal,
     gateway: Gateway,
     findings: Vec<ProbeFinding>,
-    made: Vec<Made>,
+    made: Vec<CreatedPayment>,
     /// Changes learned since the last finding.
     learned: Vec<String>,
     /// Whether the gateway reports a status even for nonexistent numbers, so that a report proves no number.
@@ -249,8 +249,8 @@ impl<'t> Probe<'t> {
 
     /// Records a payment before it is sent, so that an interrupted run reports it, too.
     fn begin(&mut self, what: &str, payment: PaymentRef) -> usize {
-        let state = MadeState::Pending("it was sent".to_owned());
-        self.made.push(Made { what: what.to_owned(), payment, state, is_known: false });
+        let state = MoneyState::Pending("it was sent".to_owned());
+        self.made.push(CreatedPayment { what: what.to_owned(), payment, state, is_known: false });
         self.made.len() - 1
     }
 
@@ -263,21 +263,21 @@ impl<'t> Probe<'t> {
         may_fail: bool,
     ) -> Option<PaymentRef> {
         let (payment, state) = match answer {
-            Ok(payment) => (Some(payment), MadeState::Pending("it was accepted".to_owned())),
+            Ok(payment) => (Some(payment), MoneyState::Pending("it was accepted".to_owned())),
             Err(PaymentError::OutcomeUnknown { payment, .. }) => {
-                (Some(*payment), MadeState::Pending("its outcome is unknown".to_owned()))
+                (Some(*payment), MoneyState::Pending("its outcome is unknown".to_owned()))
             }
             Err(problem @ PaymentError::Unexpected { .. }) => {
                 finding.problems.push(format!("its response is not understood: {problem}"));
-                (None, MadeState::Pending("it may have been made; no money moves by it alone".to_owned()))
+                (None, MoneyState::Pending("it may have been made; no money moves by it alone".to_owned()))
             }
             Err(problem) if may_fail => {
                 finding.notes.push(format!("nothing was made, as may be with this card: {problem}"));
-                (None, MadeState::NotMade)
+                (None, MoneyState::NotMade)
             }
             Err(problem) => {
                 finding.problems.push(format!("nothing was made: {problem}"));
-                (None, MadeState::NotMade)
+                (None, MoneyState::NotMade)
             }
         };
         if let Some(made) = self.made.get_mut(at) {
@@ -298,7 +298,7 @@ impl<'t> Probe<'t> {
 
     fn leave_pending(&mut self, at: usize, why: &str) {
         if let Some(made) = self.made.get_mut(at) {
-            made.state = MadeState::Pending(why.to_owned());
+            made.state = MoneyState::Pending(why.to_owned());
         }
     }
 

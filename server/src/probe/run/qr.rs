@@ -70,7 +70,7 @@ impl Probe<'_> {
             return self.leave_pending(at, "it has no number to query by, and nobody has paid it");
         };
         let known = Known { order_number: Some(transaction.clone()), ..Known::default() };
-        let answer = self.ask_by_transaction(&transaction, &known).await;
+        let answer = self.query_by_transaction(&transaction, &known).await;
         let request = format!("the status of transaction {transaction}");
         let sent = Sent::of_status("QR code: status", "qr_status", request, &answer);
         let mut finding = self.look(sent, &known);
@@ -99,7 +99,7 @@ impl Probe<'_> {
         }
         for (place, number) in candidates {
             let before = self.proposal.clone();
-            let answer = self.ask_by_transaction(&number, &Known::default()).await;
+            let answer = self.query_by_transaction(&number, &Known::default()).await;
             let request = format!("the status of what stands at {place}");
             let mut finding =
                 self.try_number("QR code: which number is its transaction?", "qr_status", request, &answer);

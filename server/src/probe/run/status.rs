@@ -56,7 +56,7 @@ impl Probe<'_> {
         }
         for leaf in numbers {
             let before = self.proposal.clone();
-            let answer = self.ask_by_number(&leaf.text, known).await;
+            let answer = self.query_by_number(&leaf.text, known).await;
             let request = format!("the status of what stands at {}", leaf.pointer);
             let mut finding = self.try_number("which number is the gateway's?", "payment_status", request, &answer);
             // A report of another payment would not make it this one's.
@@ -108,7 +108,7 @@ impl Probe<'_> {
         let mut is_found = false;
         self.is_charged_early = false;
         if let (Some(order), Some(provider)) = (&payment.order_number, &payment.provider) {
-            let answer = self.ask_by_order(order, provider, known).await;
+            let answer = self.query_by_order(order, provider, known).await;
             let request = format!("by the merchant's order number {order}");
             is_found |= self.status((step, stage), "provider_status", request, &answer, payment, known);
         }
@@ -267,16 +267,16 @@ impl Probe<'_> {
         let mut is_found = false;
         for provider in [Provider::Cards, Provider::MBank, Provider::MegaPay] {
             let before = self.proposal.clone();
-            let answer = self.ask_by_order(number, &provider, &known).await;
+            let answer = self.query_by_order(number, &provider, &known).await;
             let request = format!("the order number {number} of {provider}");
             is_found |= self.keep_if_known(step, Question::OrderNumber(&provider), request, &answer, before).await;
         }
         let before = self.proposal.clone();
-        let answer = self.ask_by_number(number, &known).await;
+        let answer = self.query_by_number(number, &known).await;
         let request = format!("the gateway's number {number}");
         is_found |= self.keep_if_known(step, Question::GatewayNumber, request, &answer, before).await;
         let before = self.proposal.clone();
-        let answer = self.ask_by_transaction(number, &known).await;
+        let answer = self.query_by_transaction(number, &known).await;
         let request = format!("the transaction {number}");
         is_found |= self.keep_if_known(step, Question::Transaction, request, &answer, before).await;
         if !is_found {
@@ -315,7 +315,7 @@ impl Probe<'_> {
         is_known
     }
 
-    async fn ask_by_order(
+    async fn query_by_order(
         &mut self,
         order: &str,
         provider: &Provider,
@@ -328,7 +328,7 @@ impl Probe<'_> {
         self.gateway.provider_status(order, provider.clone()).await
     }
 
-    async fn ask_by_number(&mut self, number: &str, known: &Known) -> Result<StatusReport, PaymentError> {
+    async fn query_by_number(&mut self, number: &str, known: &Known) -> Result<StatusReport, PaymentError> {
         let answer = self.gateway.payment_status(number, None).await;
         if !self.may_ask_again("payment_status", &answer, known) {
             return answer;
@@ -336,7 +336,7 @@ impl Probe<'_> {
         self.gateway.payment_status(number, None).await
     }
 
-    pub(super) async fn ask_by_transaction(
+    pub(super) async fn query_by_transaction(
         &mut self,
         number: &str,
         known: &Known,

@@ -23,7 +23,7 @@ texts! {
     // Frame.
     languages skip sections staff checkouts day reconciliation log_out clock not_done to_checkouts as_table
     // Errors.
-    look_only foreign_form form_expected too_large too_slow broke_off busy too_often no_page failed unavailable
+    read_only foreign_form form_expected too_large too_slow broke_off busy too_often no_page failed unavailable
     wrong_method bad_reason not_open is_under_way nothing_to_decide conflict
     // Logging in.
     log_in log_in_button log_in_more staff_key wrong_key
@@ -48,7 +48,7 @@ texts! {
     need_overpaid do_overpaid need_undelivered do_undelivered need_refused do_refused who_decides nobody_decides
     no_button expected reported expected_beside_reported what order_number currency not_reported differs
     // Claims.
-    claim_asked claim_asked_more claim_unknown claim_unknown_more claim_pending claim_pending_more claim_rejected
+    claim_querying claim_querying_more claim_unknown claim_unknown_more claim_pending claim_pending_more claim_rejected
     claim_rejected_more claim_charged claim_charged_more claim_unverifiable claim_unverifiable_more claim_mismatch
     claim_mismatch_more claim_other claim_other_more
     // Methods.
@@ -58,17 +58,17 @@ texts! {
     out_unknown out_unexpected out_invalid out_whole out_incomplete out_unreadable out_accepted out_pending
     out_not_understood out_mismatch http_status code
     // Events.
-    ev_paid ev_expired ev_cancelled ev_overpaid ev_refund_noted ev_created ev_sending ev_accepted ev_not_made
+    ev_paid ev_expired ev_cancelled ev_overpaid ev_refund_recorded ev_created ev_sending ev_accepted ev_not_made
     ev_unknown ev_confirming ev_replaced ev_not_confirmed ev_charged ev_rejected ev_mismatch ev_unverifiable
     ev_reviewed ev_resolved ev_stuck ev_later in_payment note_decided note_before note_why note_by note_through
     note_due note_all_back own_key shop_key to_refused to_reads to_kind to_taken to_given_up to_not_yet to_on_its_way
     // A checkout.
     query_now deliver_again refund_title refund_more refund_each refund_reason note_it wanted paid_for payable_until
     ways paid_by payment_n of_shop cancel cancel_more payments nobody_tried payer_page claims carried_out_by named_at
-    gateway_says not_said asked_and_answered answers_about when asked outcome response times by_claim masked
+    gateway_says not_said exchanges answers_about when request_kind outcome response times by_claim masked
     decide_title was_made_again was_taken decide_more was_charged was_not_charged how_known decide history nothing_yet
     begun payment gateway_number qr_transaction card_digits phone_digits commission payer_total pin_until
-    attempts_left replaced done_asked done_cancelled done_replayed done_refund done_resolved moved not_due say_outcome
+    attempts_left replaced done_checking done_cancelled done_replayed done_refund done_resolved moved not_due say_outcome
     unchanged to_the_shop
     // Day and its report.
     so_far days day_in_bishkek write_day download_charged report_link day_before day_before_whole too_many_to_draw

@@ -181,9 +181,9 @@ pub(in crate::storage) enum DueChange {
     PutUnlessThere { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
     /// Queried again at a time, unless a hint made it due during the query: the hint may be newer than the response. With a new
     /// start of its age, if it has just ended.
-    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
+    PollAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
     /// No longer polled, unless a hint made it due during the query.
-    AskNoMore { payment: PaymentId, leased_until: Millis },
+    StopPolling { payment: PaymentId, leased_until: Millis },
     /// No longer polled, despite any hints.
     Forget { payment: PaymentId },
 }

@@ -41,7 +41,7 @@ pub(in crate::storage) struct ClaimRow {
     /// When a callback last named it.
     pub(in crate::storage) at: Millis,
     /// When the gateway last answered about it.
-    pub(in crate::storage) asked_at: Option<Millis>,
+    pub(in crate::storage) queried_at: Option<Millis>,
     /// Whether it was changed, and must be saved.
     pub(in crate::storage) is_dirty: bool,
 }
@@ -55,8 +55,8 @@ impl From<ClaimRow> for ListedClaim {
 
 impl ClaimRow {
     fn new(number: String, provider: Option<String>, at: Millis) -> Self {
-        let (state, reason, asked_at) = (ClaimState::Asked, None, None);
-        Self { number, provider, state, reason, at, asked_at, is_dirty: true }
+        let (state, reason, queried_at) = (ClaimState::Querying, None, None);
+        Self { number, provider, state, reason, at, queried_at, is_dirty: true }
     }
 
     /// Whether it is polled.
@@ -82,19 +82,19 @@ impl PaymentRow {
 
     /// Whether there is a claim that the gateway has never answered about.
     pub(super) fn has_unanswered_claim(&self) -> bool {
-        self.claims.iter().any(|claim| claim.needs_poll(self.payment.state) && claim.asked_at.is_none())
+        self.claims.iter().any(|claim| claim.needs_poll(self.payment.state) && claim.queried_at.is_none())
     }
 
     /// The claims to query: first those without a response, then those with the oldest response.
     pub(super) fn claims_to_poll(&self) -> Vec<StatusQuery> {
         let mut claims: Vec<_> = self.claims.iter().filter(|claim| claim.needs_poll(self.payment.state)).collect();
-        claims.sort_by_key(|claim| (claim.asked_at, std::cmp::Reverse(claim.at)));
-        let ask = |claim: &ClaimRow| {
+        claims.sort_by_key(|claim| (claim.queried_at, std::cmp::Reverse(claim.at)));
+        let query = |claim: &ClaimRow| {
             let provider = claim.provider.as_deref().map(Provider::from_name);
             let reference = self.payment.reference.clone().with_claimed_number(&claim.number, provider);
             StatusQuery { claim: Some(claim.number.clone()), reference }
         };
-        claims.into_iter().take(MOST_CLAIMS_AT_ONCE).map(ask).collect()
+        claims.into_iter().take(MOST_CLAIMS_AT_ONCE).map(query).collect()
     }
 
     /// Whether the gateway declined every number that was claimed for it: no known attempt on the gateway's page was charged.
@@ -168,7 +168,7 @@ pub(super) fn record(
     reported: &StatusReport,
 ) -> Result<bool, StorageError> {
     let report = &reported.report;
-    if let Report::Trouble { .. } = report {
+    if let Report::Unavailable { .. } = report {
         return Ok(false);
     }
     let row = &mut aggregate.payments[at];
@@ -181,7 +181,7 @@ pub(super) fn record(
         return record(changes, aggregate, at, number, reported);
     };
     let before = row.claims[place].state;
-    row.claims[place].asked_at = Some(changes.now);
+    row.claims[place].queried_at = Some(changes.now);
     row.claims[place].is_dirty = true;
     let (state, reason) = match report {
         Report::Charged(found) => {

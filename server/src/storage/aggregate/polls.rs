@@ -55,8 +55,8 @@ pub(in crate::storage) fn what_to_ask(row: PaymentRow) -> Vec<StatusQuery> {
     if row.payment.method == Method::PayForm {
         return row.claims_to_poll();
     }
-    let can_be_asked = row.payment.state != PaymentState::Charged && row.payment.reference.can_be_checked();
-    if can_be_asked { vec![StatusQuery { claim: None, reference: row.payment.reference }] } else { Vec::new() }
+    let can_be_queried = row.payment.state != PaymentState::Charged && row.payment.reference.can_be_checked();
+    if can_be_queried { vec![StatusQuery { claim: None, reference: row.payment.reference }] } else { Vec::new() }
 }
 
 /// The numbers that the gateway's responses may take.
@@ -76,16 +76,16 @@ pub(in crate::storage) fn numbers_of_answered(answered: &PollResult) -> Vec<Numb
 pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, GatewayFeedback)> {
     let of = |method: Method| {
         let reports = || answers.iter().filter(|one| one.method == method).flat_map(|answered| &answered.reports);
-        let trouble = |reported: &StatusReport| match reported.report {
-            Report::Trouble { is_overload: true, retry_after } => Some(retry_after),
+        let failure = |reported: &StatusReport| match reported.report {
+            Report::Unavailable { is_overload: true, retry_after } => Some(retry_after),
             _ => None,
         };
-        let mut troubles: Vec<_> = reports().filter_map(trouble).collect();
-        if !is_overload(troubles.len(), reports().count()) {
-            troubles.clear();
+        let mut failures: Vec<_> = reports().filter_map(failure).collect();
+        if !is_overload(failures.len(), reports().count()) {
+            failures.clear();
         }
-        let is_well = reports().any(|reported| !matches!(reported.report, Report::Trouble { .. }));
-        (method, GatewayFeedback { troubles, is_well })
+        let is_well = reports().any(|reported| !matches!(reported.report, Report::Unavailable { .. }));
+        (method, GatewayFeedback { failures, is_well })
     };
     Method::ALL.map(of).into_iter().filter(|(_, heard)| *heard != GatewayFeedback::default()).collect()
 }
@@ -98,8 +98,8 @@ pub(in crate::storage) fn unused(granted: &[u32; QUEUES], polls: &[DuePoll]) -> 
         unused[queue.method as usize] += i64::from(requests);
     }
     for question in polls {
-        let asks = i64::try_from(question.ask.len()).unwrap_or(i64::MAX);
-        unused[question.method as usize] -= asks.saturating_mul(i64::from(requests_of(question.method)));
+        let queries = i64::try_from(question.queries.len()).unwrap_or(i64::MAX);
+        unused[question.method as usize] -= queries.saturating_mul(i64::from(requests_of(question.method)));
     }
     unused
 }
@@ -170,7 +170,9 @@ fn take_report(
         Report::Unverifiable { why } if is_odd_enough => {
             apply(changes, aggregate, at, Trigger::ReportedUnverifiable, Cause::of(why))
         }
-        Report::Mismatch { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Trouble { .. } => Ok(false),
+        Report::Mismatch { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Unavailable { .. } => {
+            Ok(false)
+        }
     }
 }
 
@@ -182,7 +184,7 @@ fn count_mismatches(row: &mut PaymentRow, report: &Report, now: Millis) -> u32 {
             let is_another = now.saturating_sub(row.mismatch_at) >= APART_MS;
             row.mismatches.saturating_add(u32::from(is_another))
         }
-        Report::Trouble { .. } | Report::Nothing => row.mismatches,
+        Report::Unavailable { .. } | Report::Nothing => row.mismatches,
         Report::Charged(_) | Report::Rejected | Report::Pending(_) => 0,
     };
     if mismatches != row.mismatches {
@@ -227,8 +229,8 @@ fn schedule(changes: &mut Changes, row: &PaymentRow, had_ended: bool, answered: 
     let age = if ends_now { 0 } else { changes.now - row.age_counts_from() };
     changes.due.push(match interval(row, answered, age) {
         Interval::Never => DueChange::Forget { payment },
-        Interval::NoMore => DueChange::AskNoMore { payment, leased_until },
-        Interval::After(time) => DueChange::AskAgain {
+        Interval::NoMore => DueChange::StopPolling { payment, leased_until },
+        Interval::After(time) => DueChange::PollAgain {
             payment,
             leased_until,
             at: changes.now.saturating_add(jittered(time, answered.random)),
@@ -247,14 +249,14 @@ enum Interval {
 }
 
 fn interval(row: &PaymentRow, answered: &PollResult, age: Millis) -> Interval {
-    let could_not_ask = answered.reports.iter().any(|reported| matches!(reported.report, Report::Trouble { .. }));
+    let query_failed = answered.reports.iter().any(|reported| matches!(reported.report, Report::Unavailable { .. }));
     let state = row.payment.state;
     if row.payment.method == Method::PayForm {
         let is_forgotten = age >= FORGOTTEN_AFTER && !row.has_open_claim() && !row.payment.is_in_doubt;
         return match () {
             () if state == PaymentState::Charged && !row.has_claim_to_poll() => Interval::Never,
             // There are more claims than one poll queries.
-            () if row.has_unanswered_claim() && !could_not_ask => Interval::After(0),
+            () if row.has_unanswered_claim() && !query_failed => Interval::After(0),
             () if is_forgotten => Interval::NoMore,
             () => Interval::After(interval_at(age)),
         };
@@ -263,9 +265,7 @@ fn interval(row: &PaymentRow, answered: &PollResult, age: Millis) -> Interval {
         PaymentState::Charged => Interval::Never,
         // A person can be wrong for longer than a gateway.
         _ if row.is_resolved && age < FORGOTTEN_AFTER => Interval::After(interval_at(age)),
-        state if state.is_final() && !could_not_ask => {
-            interval_after_end(age).map_or(Interval::NoMore, Interval::After)
-        }
+        state if state.is_final() && !query_failed => interval_after_end(age).map_or(Interval::NoMore, Interval::After),
         _ => Interval::After(interval_at(age)),
     }
 }

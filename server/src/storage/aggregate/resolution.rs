@@ -200,6 +200,6 @@ pub(in crate::storage) fn record_refund(
     aggregate.root.refunds_due -= 1;
     aggregate.root.dirty.state = true;
     let details = EventDetails { reason: Some(&refund.reason), by: Some(&refund.by), ..EventDetails::default() };
-    record_event(changes, aggregate, EventKind::CheckoutRefundNoted, &details)?;
+    record_event(changes, aggregate, EventKind::CheckoutRefundRecorded, &details)?;
     Ok(RefundOutcome::Recorded)
 }

@@ -76,7 +76,7 @@ pub struct NewApiKey {
     /// The role of its owner.
     pub role: KeyRole,
     /// The person's permission on the staff's pages.
-    pub may: Permission,
+    pub permission: Permission,
     /// Its display name.
     pub name: String,
     /// Its hash.
@@ -208,7 +208,7 @@ pub enum Report {
     /// Nothing useful: unknown to the gateway, not understood, or not tied to the payment.
     Nothing,
     /// It could not be queried now.
-    Trouble {
+    Unavailable {
         /// Whether the whole fleet should query less: a rate limit, or a gateway that fails.
         is_overload: bool,
         /// Its `Retry-After`.
@@ -222,7 +222,7 @@ impl Report {
         match self {
             Self::Charged(_) | Self::Unverifiable { .. } => true,
             Self::Mismatch { is_charge, .. } => *is_charge,
-            Self::Rejected | Self::Pending(_) | Self::Nothing | Self::Trouble { .. } => false,
+            Self::Rejected | Self::Pending(_) | Self::Nothing | Self::Unavailable { .. } => false,
         }
     }
 }

@@ -45,7 +45,7 @@ const PAYMENTS: &str = rows::payments!("checkout_id = ANY($1) ORDER BY checkout_
 const OWNERS: &str = "SELECT number, kind, payment_id FROM taken_numbers WHERE number = ANY($1)";
 const KEY: &str = "SELECT fingerprint, payment_id FROM idempotency WHERE checkout_id = $1 AND key = $2";
 const PAUSES: &str = "SELECT method, not_before FROM sending_pauses";
-pub(super) const CLAIMS: &str = "SELECT payment_id, number, provider, state, reason, at, asked_at FROM claims
+pub(super) const CLAIMS: &str = "SELECT payment_id, number, provider, state, reason, at, queried_at FROM claims
     WHERE payment_id = ANY($1) ORDER BY payment_id, at, number";
 const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
 /// Read after all locks were acquired.
@@ -244,7 +244,7 @@ pub(super) fn claim(row: &Row) -> Result<ClaimRow, Problem> {
         state: rows::read(row.try_get(3)?, "state of a claim")?,
         reason: row.try_get(4)?,
         at: row.try_get(5)?,
-        asked_at: row.try_get(6)?,
+        queried_at: row.try_get(6)?,
         is_dirty: false,
     })
 }

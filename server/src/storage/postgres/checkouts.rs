@@ -114,14 +114,15 @@ pub(super) async fn revoke_tokens(db: &Session, id: &CheckoutId) -> Result<u64, 
 // Transactions about API keys.
 
 const ADD_KEY: &str =
-    "INSERT INTO api_keys (id, role, may, name, hash, created_at) VALUES ($1, $2, $3, $4, $5, now_ms())";
-const FIND_KEY: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys WHERE id = $1";
-const ALL_KEYS: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys ORDER BY created_at, id";
+    "INSERT INTO api_keys (id, role, permission, name, hash, created_at) VALUES ($1, $2, $3, $4, $5, now_ms())";
+const FIND_KEY: &str = "SELECT id, role, name, hash, created_at, revoked_at, permission FROM api_keys WHERE id = $1";
+const ALL_KEYS: &str =
+    "SELECT id, role, name, hash, created_at, revoked_at, permission FROM api_keys ORDER BY created_at, id";
 const REVOKE_KEY: &str = "UPDATE api_keys SET revoked_at = now_ms() WHERE id = $1 AND revoked_at IS NULL";
 
 pub(super) async fn add_api_key(db: &Session, new: &NewApiKey) -> Result<(), Problem> {
-    let (role, may) = (<&str>::from(new.role), <&str>::from(new.may));
-    db.execute(ADD_KEY, &[&new.id.as_str(), &role, &may, &new.name, &&new.hash.0[..]]).await?;
+    let (role, permission) = (<&str>::from(new.role), <&str>::from(new.permission));
+    db.execute(ADD_KEY, &[&new.id.as_str(), &role, &permission, &new.name, &&new.hash.0[..]]).await?;
     Ok(())
 }
 
@@ -149,7 +150,7 @@ fn read_api_key(row: &Row) -> Result<ApiKeyRow, Problem> {
         hash: TokenHash(hash.try_into().map_err(|_| StorageError::Damaged { what: "hash" })?),
         created_at: row.try_get(4)?,
         revoked_at: row.try_get(5)?,
-        may: rows::read(row.try_get(6)?, "permission")?,
+        permission: rows::read(row.try_get(6)?, "permission")?,
     })
 }
 

@@ -33,7 +33,7 @@ struct Marks<const QUEUES: usize> {
 
 /// The reach of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum ScanReach {
     Near,
     Wide,
     Whole,
@@ -41,16 +41,16 @@ enum Reach {
 
 /// A scan in progress.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look<const QUEUES: usize> {
+pub(super) struct Scan<const QUEUES: usize> {
     /// The time from which each queue is scanned.
     pub(super) since: [Millis; QUEUES],
     began: Instant,
-    reach: Reach,
+    reach: ScanReach,
 }
 
 /// The result of a scan.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found<const QUEUES: usize> {
+pub(super) struct ScanResult<const QUEUES: usize> {
     /// The time of the scan.
     pub(super) now: Millis,
     /// The due time of the last row taken from each queue.
@@ -67,24 +67,24 @@ impl<const QUEUES: usize> Default for Horizon<QUEUES> {
 
 impl<const QUEUES: usize> Horizon<QUEUES> {
     /// Begins a scan. While a complete scan runs, others are not complete.
-    pub(super) fn look(&self) -> Look<QUEUES> {
+    pub(super) fn scan(&self) -> Scan<QUEUES> {
         let (began, mut marks) = (Instant::now(), self.marks());
         let is_due = |at: Option<Instant>| at.is_none_or(|at| began >= at);
         if is_due(marks.whole_at) {
             marks.whole_at = began.checked_add(WHOLE_EVERY * SHARE_OF_WHOLE);
-            return Look { since: [0; QUEUES], began, reach: Reach::Whole };
+            return Scan { since: [0; QUEUES], began, reach: ScanReach::Whole };
         }
         if is_due(marks.wide_at) {
             marks.wide_at = began.checked_add(WIDE_EVERY);
             let since = marks.since.map(|since| since.saturating_sub(WIDE_SLACK));
-            return Look { since, began, reach: Reach::Wide };
+            return Scan { since, began, reach: ScanReach::Wide };
         }
-        Look { since: marks.since, began, reach: Reach::Near }
+        Scan { since: marks.since, began, reach: ScanReach::Near }
     }
 
     /// Records the committed result of a scan.
-    pub(super) fn came_to(&self, look: Look<QUEUES>, found: &Found<QUEUES>) {
-        self.ended(look);
+    pub(super) fn came_to(&self, scan: Scan<QUEUES>, found: &ScanResult<QUEUES>) {
+        self.ended(scan);
         let mut marks = self.marks();
         // The clock was set back.
         if marks.since.iter().any(|since| *since > found.now) {
@@ -95,14 +95,14 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
             // If it was not full, no due rows are left. If it was, none are left before the last one.
             let come_to = if is_full { last } else { Some(found.now) };
             let Some(mark) = come_to.map(|at| at.min(found.now).saturating_sub(SLACK)) else { continue };
-            *since = if look.reach == Reach::Near { mark.max(*since) } else { mark };
+            *since = if scan.reach == ScanReach::Near { mark.max(*since) } else { mark };
         }
     }
 
     /// A scan ended, or failed. The next complete one follows after a time that depends on its duration.
-    pub(super) fn ended(&self, look: Look<QUEUES>) {
-        if look.reach == Reach::Whole {
-            let pause = (look.began.elapsed() * SHARE_OF_WHOLE).max(WHOLE_EVERY);
+    pub(super) fn ended(&self, scan: Scan<QUEUES>) {
+        if scan.reach == ScanReach::Whole {
+            let pause = (scan.began.elapsed() * SHARE_OF_WHOLE).max(WHOLE_EVERY);
             self.marks().whole_at = Instant::now().checked_add(pause);
         }
     }
@@ -120,15 +120,15 @@ mod tests {
     /// After its first look through everything, with nothing due.
     fn horizon() -> Horizon<2> {
         let horizon = Horizon::default();
-        let look = horizon.look();
-        assert_eq!(look.since, [0, 0]);
-        horizon.came_to(look, &Found { now: 50_000, last: [None, None], is_full: [false; 2] });
+        let scan = horizon.scan();
+        assert_eq!(scan.since, [0, 0]);
+        horizon.came_to(scan, &ScanResult { now: 50_000, last: [None, None], is_full: [false; 2] });
         horizon.marks().wide_at = Instant::now().checked_add(WIDE_EVERY * 1_000);
         horizon
     }
 
-    fn full(now: Millis, last: [Option<Millis>; 2]) -> Found<2> {
-        Found { now, last, is_full: [true; 2] }
+    fn full(now: Millis, last: [Option<Millis>; 2]) -> ScanResult<2> {
+        ScanResult { now, last, is_full: [true; 2] }
     }
 
     fn make_whole_due(horizon: &Horizon<2>) {
@@ -138,43 +138,43 @@ mod tests {
     #[test]
     fn scan_starts_at_last_position() {
         let horizon = horizon();
-        assert_eq!(horizon.look().since, [49_900, 49_900], "nothing was left by then");
-        horizon.came_to(horizon.look(), &full(100_000, [Some(70_000), None]));
-        assert_eq!(horizon.look().since, [69_900, 49_900], "the second was not looked through");
-        horizon.came_to(horizon.look(), &full(100_000, [Some(60_000), None]));
-        assert_eq!(horizon.look().since, [69_900, 49_900], "another worker has come further");
+        assert_eq!(horizon.scan().since, [49_900, 49_900], "nothing was left by then");
+        horizon.came_to(horizon.scan(), &full(100_000, [Some(70_000), None]));
+        assert_eq!(horizon.scan().since, [69_900, 49_900], "the second was not looked through");
+        horizon.came_to(horizon.scan(), &full(100_000, [Some(60_000), None]));
+        assert_eq!(horizon.scan().since, [69_900, 49_900], "another worker has come further");
     }
 
     #[test]
     fn full_scan_moves_horizon_back_to_late_rows() {
         let horizon = horizon();
-        horizon.came_to(horizon.look(), &full(100_000, [Some(90_000), Some(90_000)]));
+        horizon.came_to(horizon.scan(), &full(100_000, [Some(90_000), Some(90_000)]));
         make_whole_due(&horizon);
-        let whole = horizon.look();
+        let whole = horizon.scan();
         assert_eq!(whole.since, [0, 0]);
-        assert_eq!(horizon.look().since, [89_900, 89_900], "one at a time");
+        assert_eq!(horizon.scan().since, [89_900, 89_900], "one at a time");
         horizon.came_to(whole, &full(100_000, [Some(20_000), None]));
-        assert_eq!(horizon.look().since, [19_900, 89_900], "more may be due behind");
+        assert_eq!(horizon.scan().since, [19_900, 89_900], "more may be due behind");
     }
 
     #[test]
     fn wide_scan_finds_rows_committed_late() {
         let horizon = horizon();
         horizon.marks().wide_at = None;
-        let wide = horizon.look();
+        let wide = horizon.scan();
         assert_eq!(wide.since, [44_900, 44_900]);
-        assert_eq!(horizon.look().since, [49_900, 49_900], "one in a second");
+        assert_eq!(horizon.scan().since, [49_900, 49_900], "one in a second");
         horizon.came_to(wide, &full(51_000, [Some(46_000), Some(50_500)]));
-        assert_eq!(horizon.look().since, [45_900, 50_400], "more may be due behind");
+        assert_eq!(horizon.scan().since, [45_900, 50_400], "more may be due behind");
     }
 
     #[test]
     fn failed_scan_leaves_horizon_unchanged() {
         let horizon = horizon();
         make_whole_due(&horizon);
-        let whole = horizon.look();
+        let whole = horizon.scan();
         horizon.ended(whole);
-        assert_eq!(horizon.look().since, [49_900, 49_900]);
+        assert_eq!(horizon.scan().since, [49_900, 49_900]);
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
             if is_wide {
                 horizon.marks().wide_at = None;
             }
-            horizon.came_to(horizon.look(), &Found { now: 10_000, last: [None, None], is_full: [false; 2] });
-            assert_eq!(horizon.look().since, [0, 0]);
+            horizon.came_to(horizon.scan(), &ScanResult { now: 10_000, last: [None, None], is_full: [false; 2] });
+            assert_eq!(horizon.scan().since, [0, 0]);
         }
     }
 }

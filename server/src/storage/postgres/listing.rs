@@ -8,8 +8,8 @@ use super::{
     staff::{listed, unknown_since},
 };
 use crate::storage::listing::{
-    Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, MOST_SEARCHED, Place, Start,
-    TextFilter, Totalling,
+    Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, ListPosition, MOST_SEARCHED,
+    Start, TextFilter, Totalling,
 };
 
 /// Any state if none is requested. In a small set, the state is filtered afterwards.
@@ -198,7 +198,7 @@ async fn limit(
     db: &Session,
     statements: &Statements,
     which: &CheckoutFilter,
-) -> Result<Option<Place>, Problem> {
+) -> Result<Option<ListPosition>, Problem> {
     if !which.is_searched() {
         return Ok(None);
     }
@@ -206,7 +206,7 @@ async fn limit(
     let [descending, ascending] = statements.windows;
     let sql = if filter.bounds.is_ascending { ascending } else { descending };
     let Some(row) = db.row(sql, &window_values(filter, &last)).await? else { return Ok(None) };
-    let place = Place { opened_at: row.try_get(0)?, id: rows::read(row.try_get(1)?, "checkout")? };
+    let place = ListPosition { opened_at: row.try_get(0)?, id: rows::read(row.try_get(1)?, "checkout")? };
     filter.bounds.end_with(&place);
     Ok(Some(place))
 }

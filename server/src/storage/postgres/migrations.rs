@@ -30,7 +30,7 @@ const WITHOUT_LIMITS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_ti
 
 /// The state of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum SchemaState {
     Nothing,
     Foreign,
     Version { version: i32, oldest_program: i32 },
@@ -61,8 +61,8 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), Problem> {
 pub(super) async fn look(client: &Client) -> Result<DatabaseFile, Problem> {
     let found = find(client).await?;
     Ok(match found {
-        Found::Nothing => DatabaseFile::Missing,
-        Found::Version { version, .. } if version < VERSION => DatabaseFile::Older { found: version.into() },
+        SchemaState::Nothing => DatabaseFile::Missing,
+        SchemaState::Version { version, .. } if version < VERSION => DatabaseFile::Older { found: version.into() },
         _ => {
             usable(found)?;
             DatabaseFile::Current
@@ -70,27 +70,29 @@ pub(super) async fn look(client: &Client) -> Result<DatabaseFile, Problem> {
     })
 }
 
-async fn find(client: &Client) -> Result<Found, Problem> {
+async fn find(client: &Client) -> Result<SchemaState, Problem> {
     let tables = "SELECT to_regclass('kassa_schema') IS NOT NULL, EXISTS (SELECT 1 FROM pg_class
         WHERE relkind IN ('r', 'p', 'v', 'm') AND relnamespace = current_schema()::regnamespace)";
     let row = client.query_one(tables, &[]).await?;
     if !row.try_get(0)? {
-        return Ok(if row.try_get(1)? { Found::Foreign } else { Found::Nothing });
+        return Ok(if row.try_get(1)? { SchemaState::Foreign } else { SchemaState::Nothing });
     }
     let newest = "SELECT COALESCE(MAX(version), 0), COALESCE(MAX(oldest_program), 0) FROM kassa_schema";
     let row = client.query_one(newest, &[]).await?;
-    Ok(Found::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? })
+    Ok(SchemaState::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? })
 }
 
 /// The version to continue from. Tables of another program, or of a newer incompatible version, are left alone.
-fn usable(found: Found) -> Result<i32, StorageError> {
+fn usable(found: SchemaState) -> Result<i32, StorageError> {
     match found {
-        Found::Nothing => Ok(0),
-        Found::Foreign => Err(StorageError::failed("it is another program's: give the server a database of its own")),
-        Found::Version { version, oldest_program } if version > VERSION && oldest_program > VERSION => {
+        SchemaState::Nothing => Ok(0),
+        SchemaState::Foreign => {
+            Err(StorageError::failed("it is another program's: give the server a database of its own"))
+        }
+        SchemaState::Version { version, oldest_program } if version > VERSION && oldest_program > VERSION => {
             Err(StorageError::Newer { found: version.into(), supported: VERSION.into() })
         }
-        Found::Version { version, .. } => Ok(version),
+        SchemaState::Version { version, .. } => Ok(version),
     }
 }
 
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn older_program_accepts_newer_additive_schema() {
-        let of = |version, oldest_program| usable(Found::Version { version, oldest_program });
+        let of = |version, oldest_program| usable(SchemaState::Version { version, oldest_program });
         assert_eq!(of(VERSION, 1), Ok(VERSION));
         assert_eq!(of(VERSION + 1, VERSION), Ok(VERSION + 1), "it only added");
         let newer = StorageError::Newer { found: i64::from(VERSION) + 2, supported: VERSION.into() };

@@ -224,17 +224,17 @@ impl Storage for PostgresStorage {
     fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries> {
         Box::pin(async move {
             let horizon = &self.horizons.streams;
-            let look = horizon.look();
-            let claimed = self.run("claim_deliveries", Kind::GoOn, (look, claim), |db, (look, claim)| {
-                Box::pin(outbox::claim(db, look, claim))
+            let scan = horizon.scan();
+            let claimed = self.run("claim_deliveries", Kind::GoOn, (scan, claim), |db, (scan, claim)| {
+                Box::pin(outbox::claim(db, scan, claim))
             });
             match claimed.await {
                 Ok((deliveries, found)) => {
-                    horizon.came_to(look, &found);
+                    horizon.came_to(scan, &found);
                     Ok(deliveries)
                 }
                 Err(problem) => {
-                    horizon.ended(look);
+                    horizon.ended(scan);
                     Err(problem)
                 }
             }

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::{
     aggregates::NOW,
-    horizon::{Found, Look},
+    horizon::{Scan, ScanResult},
     rows,
     session::{NOT_ON_DISK, Param, Problem, Query, Session, first},
 };
@@ -150,18 +150,18 @@ const NOTHING_LEFT: &str =
 /// is delivered twice, as any event may be.
 pub(super) async fn claim(
     db: &Session,
-    look: &Look<1>,
+    scan: &Scan<1>,
     claim: &ClaimDeliveries,
-) -> Result<(Deliveries, Found<1>), Problem> {
+) -> Result<(Deliveries, ScanResult<1>), Problem> {
     let kinds: Option<Vec<&'static str>> =
         claim.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.name()).collect());
     let found = db.together(vec![(NOT_ON_DISK, vec![]), (NOW, vec![])]).await?;
     let now: Millis = first(found.get(1))?;
-    let (since, leased_until) = (look.since[0], now.saturating_add(claim.lease_ms));
+    let (since, leased_until) = (scan.since[0], now.saturating_add(claim.lease_ms));
     let leased = db.rows(LEASE, &[&now, &since, &i64::from(claim.most), &leased_until]).await?;
     let checkouts = leased.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
     let last = leased.last().map(|row| row.try_get(1)).transpose()?;
-    let come_to = Found { now, last: [last], is_full: [leased.len() >= claim.most as usize] };
+    let come_to = ScanResult { now, last: [last], is_full: [leased.len() >= claim.most as usize] };
     let found = match checkouts.is_empty() {
         true => db.together(vec![(NEXT, vec![&since])]).await?,
         false => db.together(vec![(NEXT, vec![&since]), (FIRSTS, vec![&checkouts, &kinds])]).await?,

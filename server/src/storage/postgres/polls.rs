@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::{
     aggregates::{self, Of, With, unless_damaged},
-    horizon::{Found, Look},
+    horizon::{Scan, ScanResult},
     maintenance::{self, prune},
     rows,
     saving::save,
@@ -35,7 +35,7 @@ const EXPIRING: &str = "SELECT id, expiry_due_at FROM checkouts
     WHERE state = 'open' AND expiry_due_at <= $1 AND expiry_due_at >= $2 ORDER BY expiry_due_at LIMIT $3";
 
 /// The result of a part of a sweep, with the place that it reached; `None` if another server sweeps.
-pub(super) type PartSwept = Option<(Vec<CheckoutId>, Found<1>)>;
+pub(super) type PartSwept = Option<(Vec<CheckoutId>, ScanResult<1>)>;
 
 async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
     Ok(match db.row(TRY_SWEEP, &[]).await? {
@@ -46,25 +46,25 @@ async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
 
 /// Sweeps payments that are being sent. It is a separate transaction, like the next ones: each locks the aggregates of
 /// many checkouts, in their order.
-pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+pub(super) async fn sweep_sending(db: &Session, scan: &Scan<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
     maintenance::compensate(db, now).await?;
-    let rows = db.rows(OVERDUE, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let rows = db.rows(OVERDUE, &[&now, &scan.since[0], &i64::from(most)]).await?;
     let overdue = rows.iter().map(|row| rows::id(row, "payment")).collect::<Result<Vec<PaymentId>, _>>()?;
     Ok(Some((give_up_sending(db, &overdue).await?, found(now, &rows, most)?)))
 }
 
 /// Sweeps checkouts that expire.
-pub(super) async fn sweep_checkouts(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+pub(super) async fn sweep_checkouts(db: &Session, scan: &Scan<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
-    let rows = db.rows(EXPIRING, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let rows = db.rows(EXPIRING, &[&now, &scan.since[0], &i64::from(most)]).await?;
     let expiring = rows.iter().map(|row| rows::id(row, "checkout")).collect::<Result<Vec<CheckoutId>, _>>()?;
     Ok(Some((expire(db, &expiring).await?, found(now, &rows, most)?)))
 }
 
-fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
+fn found(now: Millis, rows: &[Row], most: u32) -> Result<ScanResult<1>, Problem> {
     let last = rows.last().map(|row| row.try_get(1)).transpose()?;
-    Ok(Found { now, last: [last], is_full: [rows.len() >= most as usize] })
+    Ok(ScanResult { now, last: [last], is_full: [rows.len() >= most as usize] })
 }
 
 /// Deletes data whose retention time has passed. True if there may be more.
@@ -124,7 +124,7 @@ const LEASE: &str = "WITH taken AS MATERIALIZED (
             ORDER BY due.at LIMIT queues.most FOR UPDATE SKIP LOCKED
         ) AS found
     ), leased AS (
-        UPDATE due SET at = $5, asked_at = $1 FROM taken WHERE due.payment_id = taken.payment_id
+        UPDATE due SET at = $5, queried_at = $1 FROM taken WHERE due.payment_id = taken.payment_id
     )
     SELECT payment_id, queue, at FROM taken ORDER BY queue, at";
 const NEXT: &str = "SELECT queues.queue,
@@ -145,11 +145,11 @@ pub(super) type Next = [Option<Millis>; QUEUES];
 
 impl Due {
     /// The scan's position in queues without a granted poll: the first due row, or else the present.
-    pub(super) fn found(&self, granted: [u32; QUEUES], places: Slots) -> Found<QUEUES> {
+    pub(super) fn found(&self, granted: [u32; QUEUES], places: Slots) -> ScanResult<QUEUES> {
         let is_left = |queue: usize| self.count[queue] > 0 || granted[queue] > 0 || places.free() == 0;
         let is_full = std::array::from_fn(is_left);
         let last = std::array::from_fn(|queue| self.next[queue].filter(|_| self.count[queue] > 0));
-        Found { now: self.now, last, is_full }
+        ScanResult { now: self.now, last, is_full }
     }
 }
 
@@ -158,8 +158,8 @@ fn all_queues() -> Vec<i16> {
 }
 
 /// Counts due polls without locks: a server with nothing to query blocks nobody.
-pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<Due, Problem> {
-    let (queues, since, most) = (all_queues(), look.since.to_vec(), i64::from(most));
+pub(super) async fn due(db: &Session, scan: &Scan<QUEUES>, most: u32) -> Result<Due, Problem> {
+    let (queues, since, most) = (all_queues(), scan.since.to_vec(), i64::from(most));
     let rows = db.rows(DUE, &[&queues, &since, &most]).await?;
     let mut due = Due { count: [0; QUEUES], now: 0, next: [None; QUEUES] };
     for row in &rows {
@@ -181,7 +181,7 @@ fn index(row: &Row) -> Result<usize, Problem> {
 
 /// The wanted leases: where to scan, and the most of each queue.
 pub(super) struct Lease {
-    pub(super) look: Look<QUEUES>,
+    pub(super) scan: Scan<QUEUES>,
     pub(super) now: Millis,
     pub(super) most: [u32; QUEUES],
     pub(super) lease_ms: Millis,
@@ -191,17 +191,17 @@ pub(super) struct Lease {
 pub(super) struct Leased {
     pub(super) polls: Vec<DuePoll>,
     pub(super) next: Next,
-    pub(super) found: Found<QUEUES>,
+    pub(super) found: ScanResult<QUEUES>,
 }
 
 /// The lease is the schedule: a poll whose result nobody records is due again at its end. So the commit need not wait for the
 /// disk: a lease lost in a power cut is taken again.
 pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
-    let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
+    let (queues, all_since, now) = (all_queues(), lease.scan.since.to_vec(), lease.now);
     let leased_until = now.saturating_add(lease.lease_ms);
     let wanted = || lease.most.iter().enumerate().filter(|(_, most)| **most > 0);
     let of: Vec<i16> = wanted().map(|(index, _)| queues[index]).collect();
-    let since: Vec<Millis> = wanted().map(|(index, _)| lease.look.since[index]).collect();
+    let since: Vec<Millis> = wanted().map(|(index, _)| lease.scan.since[index]).collect();
     let most: Vec<i64> = wanted().map(|(_, most)| i64::from(*most)).collect();
     let found = db
         .together(vec![
@@ -230,7 +230,7 @@ pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem
         due_polls(db, &ids, leased_until, &found[0], &found[1])?
     };
     let is_full = std::array::from_fn(|index| count[index] >= lease.most[index]);
-    Ok(Leased { polls, next, found: Found { now, last, is_full } })
+    Ok(Leased { polls, next, found: ScanResult { now, last, is_full } })
 }
 
 /// The polls in the order of the leases. A payment with nothing to query is not polled again.
@@ -255,11 +255,11 @@ fn due_polls(
     for id in leased {
         let Some(row) = stored.remove(id) else { continue };
         let (payment, checkout, method) = (row.payment.id.clone(), row.payment.checkout.clone(), row.payment.method);
-        let ask = polls::what_to_ask(row);
-        if ask.is_empty() {
+        let queries = polls::what_to_ask(row);
+        if queries.is_empty() {
             nothing.push(*id);
         } else {
-            due.push(DuePoll { payment, checkout, method, leased_until, ask });
+            due.push(DuePoll { payment, checkout, method, leased_until, queries });
         }
     }
     forget_due(db, &nothing);

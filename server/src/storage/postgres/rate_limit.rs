@@ -39,14 +39,14 @@ pub(super) struct Granted {
 
 /// The wanted polls.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct PollDemand {
     pub(super) due: [u32; QUEUES],
     pub(super) places: Slots,
     pub(super) per_second: u32,
 }
 
 /// Takes requests out of the buckets.
-pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Problem> {
+pub(super) async fn take(db: &Session, wanted: &PollDemand) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
     let (limit, polls) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
     // If nothing was granted, nothing is written: the buckets fill from the last write. A clock that was set back is recorded.
@@ -63,7 +63,7 @@ pub(super) async fn correct(db: &Session, unused: &[i64; METHODS], granted: &Pol
     Ok(())
 }
 
-/// Records that the gateway has trouble, or answers.
+/// Records that the gateway fails, or answers.
 pub(super) async fn note(db: &Session, heard: &[(Method, GatewayFeedback)]) -> Result<(), Problem> {
     let (before, now) = lock(db).await?;
     let limit = heard.iter().fold(before, |limit, (method, heard)| limit.with_feedback(*method, heard, now));

@@ -158,7 +158,7 @@ pub(super) async fn existing_view(db: &Session, id: &str) -> Result<CheckoutView
 // Exchanges with the gateway about payments. `saving` writes them.
 
 const OF_PAYMENTS: &str =
-    "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times
+    "SELECT payment_id, kind, claim, outcome, http_status, code, words, response, first_at, last_at, times
     FROM exchanges WHERE payment_id = ANY($1) ORDER BY payment_id, number";
 
 /// All stored exchanges of each payment, the oldest first.
@@ -173,7 +173,7 @@ pub(super) async fn of_payments(db: &Session, payments: &[Payment]) -> Result<Ve
 }
 
 const REPLIES: &str =
-    "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times,
+    "SELECT payment_id, kind, claim, outcome, http_status, code, words, response, first_at, last_at, times,
         exchanges.number, reference
     FROM exchanges JOIN payments ON payments.id = payment_id
     WHERE (payment_id, exchanges.number) > ($1, $2) ORDER BY payment_id, exchanges.number LIMIT $3";

@@ -225,10 +225,10 @@ fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
         return;
     }
     db.later(
-        "INSERT INTO claims (payment_id, number, provider, state, reason, at, asked_at)
+        "INSERT INTO claims (payment_id, number, provider, state, reason, at, queried_at)
          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
          ON CONFLICT (payment_id, number) DO UPDATE SET provider = excluded.provider, state = excluded.state,
-            reason = excluded.reason, at = excluded.at, asked_at = excluded.asked_at",
+            reason = excluded.reason, at = excluded.at, queried_at = excluded.queried_at",
         vec![
             column(&rows, |row| row.0.payment.id.as_str().to_owned()),
             column(&rows, |row| row.1.number.clone()),
@@ -236,7 +236,7 @@ fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
             column(&rows, |row| <&'static str>::from(row.1.state)),
             column(&rows, |row| row.1.reason.clone()),
             column(&rows, |row| row.1.at),
-            column(&rows, |row| row.1.asked_at),
+            column(&rows, |row| row.1.queried_at),
         ],
     );
 }
@@ -310,27 +310,27 @@ const SAVE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         SELECT n.*, known.last, known.same
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
             $8::text[], $9::text[]) WITH ORDINALITY
-            AS n (payment_id, asked, claim, outcome, http_status, code, words, response, sender, place)
+            AS n (payment_id, kind, claim, outcome, http_status, code, words, response, sender, place)
         CROSS JOIN LATERAL (
             SELECT COALESCE(MAX(number), 0) AS last,
-                MAX(number) FILTER (WHERE exchanges.asked = n.asked AND exchanges.claim IS NOT DISTINCT FROM n.claim) AS same
+                MAX(number) FILTER (WHERE exchanges.kind = n.kind AND exchanges.claim IS NOT DISTINCT FROM n.claim) AS same
             FROM exchanges WHERE exchanges.payment_id = n.payment_id
         ) AS known
         WHERE sender IS NULL OR NOT EXISTS (SELECT 1 FROM exchanges WHERE exchanges.payment_id = n.payment_id
-            AND exchanges.asked = n.asked AND exchanges.sender = n.sender)
+            AND exchanges.kind = n.kind AND exchanges.sender = n.sender)
     ), again AS (
         UPDATE exchanges SET times = times + 1, last_at = $10, sender = new.sender
         FROM new
-        WHERE new.asked <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number = new.same
+        WHERE new.kind <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number = new.same
             AND exchanges.outcome = new.outcome AND exchanges.http_status IS NOT DISTINCT FROM new.http_status
             AND exchanges.code IS NOT DISTINCT FROM new.code AND exchanges.words IS NOT DISTINCT FROM new.words
             AND exchanges.response IS NOT DISTINCT FROM new.response
         RETURNING new.place
     ), added AS (
-        INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, response, first_at,
+        INSERT INTO exchanges (payment_id, number, kind, claim, outcome, http_status, code, words, response, first_at,
             last_at, times, sender)
         SELECT payment_id, last + row_number() OVER (PARTITION BY payment_id ORDER BY place),
-            asked, claim, outcome, http_status, code, words, response, $10, $10, 1, sender
+            kind, claim, outcome, http_status, code, words, response, $10, $10, 1, sender
         FROM new WHERE place NOT IN (SELECT place FROM again)
         RETURNING payment_id, number
     ), too_many AS (

@@ -28,10 +28,10 @@ pub(super) fn save_due(db: &Session, changes: &Changes) {
             DueChange::PutUnlessThere { payment, at, queue, since } => {
                 put_unless_there.entry(payment.as_str()).or_insert((*at, queue.number(), *since));
             }
-            DueChange::AskAgain { payment, leased_until, at, queue, since } => {
+            DueChange::PollAgain { payment, leased_until, at, queue, since } => {
                 again.insert(payment.as_str(), (*leased_until, *at, queue.number(), *since));
             }
-            DueChange::AskNoMore { payment, leased_until } => {
+            DueChange::StopPolling { payment, leased_until } => {
                 no_more.insert(payment.as_str(), *leased_until);
             }
             DueChange::Forget { payment } => forget.push(payment.as_str()),
@@ -72,7 +72,7 @@ pub(super) fn save_due(db: &Session, changes: &Changes) {
 const PUT: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
     ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at),
-            CASE WHEN due.asked_at <= excluded.at THEN due.asked_at + $6::bigint ELSE 0 END,
+            CASE WHEN due.queried_at <= excluded.at THEN due.queried_at + $6::bigint ELSE 0 END,
             CASE WHEN excluded.queue < due.queue THEN $5::bigint ELSE 0 END),
         queue = LEAST(due.queue, excluded.queue), since = excluded.since";
 const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, queue, since)

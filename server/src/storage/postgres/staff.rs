@@ -22,7 +22,7 @@ use crate::{
 const ADD_SESSION: &str = "INSERT INTO staff_sessions (hash, key_id, made_at, used_at, expires_at)
     SELECT $1, id, at, at, at + $3 FROM api_keys, (SELECT now_ms() AS at) AS moment
     WHERE id = $2 AND role = 'staff' AND revoked_at IS NULL";
-const SESSION: &str = "SELECT api_keys.id, api_keys.name, api_keys.may, now_ms() - used_at FROM staff_sessions
+const SESSION: &str = "SELECT api_keys.id, api_keys.name, api_keys.permission, now_ms() - used_at FROM staff_sessions
     JOIN api_keys ON api_keys.id = staff_sessions.key_id
     WHERE staff_sessions.hash = $1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL";
 /// An ended session stays ended.
@@ -38,8 +38,8 @@ pub(super) async fn add_session(db: &Session, new: &NewStaffSession) -> Result<b
 
 pub(super) async fn session(db: &Session, hash: &TokenHash) -> Result<Option<StaffSession>, Problem> {
     let Some(row) = db.row(SESSION, &[&&hash.0[..]]).await? else { return Ok(None) };
-    let (key, may) = (rows::id(&row, "key")?, rows::read(row.try_get(2)?, "permission")?);
-    Ok(Some(StaffSession { key, name: row.try_get(1)?, may, unused_for: row.try_get(3)? }))
+    let (key, permission) = (rows::id(&row, "key")?, rows::read(row.try_get(2)?, "permission")?);
+    Ok(Some(StaffSession { key, name: row.try_get(1)?, permission, unused_for: row.try_get(3)? }))
 }
 
 pub(super) async fn use_session(db: &Session, hash: &TokenHash) -> Result<(), Problem> {
@@ -148,7 +148,7 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
 }
 
 /// Equal answers are counted in the row of the first one, so the last row is not always the last report.
-const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = $1 AND asked = 'status'
+const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = $1 AND kind = 'status'
     ORDER BY last_at DESC, number DESC LIMIT 1";
 
 pub(super) async fn last_pending_report(db: &Session, payment: &PaymentId) -> Result<Option<Millis>, Problem> {

@@ -90,15 +90,15 @@ pub(super) fn due_since(db: &Connection, id: &PaymentId) -> Result<Option<Millis
 /// The claims of a payment's callbacks.
 pub(super) fn claims(db: &Connection, id: &PaymentId) -> Result<Vec<ClaimRow>, StorageError> {
     let mut statement = db.prepare_cached(
-        "SELECT number, provider, state, reason, at, asked_at FROM claims WHERE payment_id = ?1 ORDER BY at, number",
+        "SELECT number, provider, state, reason, at, queried_at FROM claims WHERE payment_id = ?1 ORDER BY at, number",
     )?;
     let mut rows = statement.query([id.as_str()])?;
     let mut claims = Vec::new();
     while let Some(row) = rows.next()? {
         let (number, provider, reason) = (row.get(0)?, row.get(1)?, row.get(3)?);
         let state = read(&row.get::<_, String>(2)?, "state of a claim")?;
-        let (at, asked_at) = (row.get(4)?, row.get(5)?);
-        claims.push(ClaimRow { number, provider, state, reason, at, asked_at, is_dirty: false });
+        let (at, queried_at) = (row.get(4)?, row.get(5)?);
+        claims.push(ClaimRow { number, provider, state, reason, at, queried_at, is_dirty: false });
     }
     Ok(claims)
 }
@@ -147,10 +147,10 @@ fn save_claims(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     }
     for claim in row.claims.iter().filter(|claim| claim.is_dirty) {
         db.prepare_cached(
-            "INSERT INTO claims (payment_id, number, provider, state, reason, at, asked_at)
+            "INSERT INTO claims (payment_id, number, provider, state, reason, at, queried_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (payment_id, number) DO UPDATE SET provider = excluded.provider, state = excluded.state,
-                reason = excluded.reason, at = excluded.at, asked_at = excluded.asked_at",
+                reason = excluded.reason, at = excluded.at, queried_at = excluded.queried_at",
         )?
         .execute((
             id,
@@ -159,7 +159,7 @@ fn save_claims(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
             <&str>::from(claim.state),
             &claim.reason,
             claim.at,
-            claim.asked_at,
+            claim.queried_at,
         ))?;
     }
     Ok(())

@@ -140,14 +140,14 @@ pub(super) fn expire(db: &Connection, id: &CheckoutId) -> Result<bool, StorageEr
 
 // Transactions about API keys.
 
-const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys";
+const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at, permission FROM api_keys";
 
 pub(super) fn add_api_key(db: &Connection, new: &NewApiKey) -> Result<(), StorageError> {
-    let (role, may) = (<&str>::from(new.role), <&str>::from(new.may));
+    let (role, permission) = (<&str>::from(new.role), <&str>::from(new.permission));
     db.prepare_cached(
-        "INSERT INTO api_keys (id, role, may, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5, now_ms())",
+        "INSERT INTO api_keys (id, role, permission, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5, now_ms())",
     )?
-    .execute((new.id.as_str(), role, may, &new.name, &new.hash.0[..]))?;
+    .execute((new.id.as_str(), role, permission, &new.name, &new.hash.0[..]))?;
     Ok(())
 }
 
@@ -178,7 +178,7 @@ fn read_api_key(row: &Row<'_>) -> rusqlite::Result<ApiKeyRow> {
         hash: TokenHash(row.get(3)?),
         created_at: row.get(4)?,
         revoked_at: row.get(5)?,
-        may: parsed(row, 6)?,
+        permission: parsed(row, 6)?,
     })
 }
 

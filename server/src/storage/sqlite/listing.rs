@@ -10,8 +10,8 @@ use crate::{
     storage::{
         StorageError,
         listing::{
-            Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, MOST_SEARCHED, Place,
-            Start, TextFilter, Totalling,
+            Bounds, CheckoutFilter, CheckoutList, CheckoutTotals, FilterValues, ListCheckouts, ListPosition,
+            MOST_SEARCHED, Start, TextFilter, Totalling,
         },
     },
     values::CheckoutId,
@@ -114,7 +114,7 @@ fn limit(
     db: &Connection,
     source: &Source,
     which: &CheckoutFilter,
-) -> Result<Option<Place>, StorageError> {
+) -> Result<Option<ListPosition>, StorageError> {
     if !which.is_searched() {
         return Ok(None);
     }
@@ -124,7 +124,7 @@ fn limit(
         .query_row(&window_values(filter, &last)[..], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))
         .optional()?;
     let Some((opened_at, id)) = row else { return Ok(None) };
-    let place = Place { opened_at, id: read(&id, "checkout")? };
+    let place = ListPosition { opened_at, id: read(&id, "checkout")? };
     filter.bounds.end_with(&place);
     Ok(Some(place))
 }

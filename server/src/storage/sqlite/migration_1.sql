@@ -120,7 +120,7 @@ CREATE TABLE exchanges (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number INTEGER NOT NULL,
     -- create, confirm, status, callback
-    asked TEXT NOT NULL,
+    kind TEXT NOT NULL,
     -- The order number of the query, if a callback claimed it.
     claim TEXT,
     outcome TEXT NOT NULL,
@@ -153,14 +153,14 @@ CREATE TABLE claims (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number TEXT NOT NULL,
     provider TEXT,
-    -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
+    -- querying, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT NOT NULL,
     -- Why a charge could not be verified.
     reason TEXT,
     -- When a callback last named it.
     at INTEGER NOT NULL,
     -- When the gateway last responded about it.
-    asked_at INTEGER,
+    queried_at INTEGER,
     PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -185,7 +185,7 @@ CREATE TABLE due (
     queue INTEGER NOT NULL,
     -- Start of its age: when the payment began, or when the last hint arrived.
     since INTEGER NOT NULL,
-    asked_at INTEGER NOT NULL DEFAULT 0
+    queried_at INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX due_next ON due (queue, at);
@@ -285,7 +285,7 @@ CREATE TABLE api_keys (
     -- shop, staff
     role TEXT NOT NULL,
     -- look, decide: permission on the staff pages.
-    may TEXT NOT NULL,
+    permission TEXT NOT NULL,
     name TEXT NOT NULL,
     hash BLOB NOT NULL,
     created_at INTEGER NOT NULL,

@@ -84,12 +84,12 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
     for queue in Queue::all() {
         for payment in lease(db, queue, now, leased_until, granted[queue.index()])? {
             let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
-            let Some((checkout, ask)) = found else {
+            let Some((checkout, queries)) = found else {
                 forget_due(db, &payment)?;
                 continue;
             };
             places.take(queue.method);
-            polls_due.push(DuePoll { payment, checkout, method: queue.method, leased_until, ask });
+            polls_due.push(DuePoll { payment, checkout, method: queue.method, leased_until, queries });
         }
     }
     let limit = limit.corrected(&polls::unused(&granted, &polls_due), &limit);
@@ -138,7 +138,7 @@ fn lease(
         db.prepare_cached("SELECT payment_id FROM due WHERE queue = ?1 AND at <= ?2 ORDER BY at LIMIT ?3")?;
     let ids =
         statement.query_map((queue.number(), now, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    let mut update = db.prepare_cached("UPDATE due SET at = ?2, asked_at = ?3 WHERE payment_id = ?1")?;
+    let mut update = db.prepare_cached("UPDATE due SET at = ?2, queried_at = ?3 WHERE payment_id = ?1")?;
     for id in &ids {
         update.execute((id, leased_until, now))?;
     }
@@ -152,8 +152,8 @@ fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Ve
         row.claims = aggregates::claims(db, id)?;
     }
     let checkout = row.payment.checkout.clone();
-    let ask = polls::what_to_ask(row);
-    Ok((!ask.is_empty()).then_some((checkout, ask)))
+    let queries = polls::what_to_ask(row);
+    Ok((!queries.is_empty()).then_some((checkout, queries)))
 }
 
 pub(super) fn record(db: &Connection, answers: &[PollResult]) -> Result<ChangedCheckouts, StorageError> {

@@ -191,7 +191,7 @@ impl ExchangeInsert<'_> {
     fn was_recorded_before(&self, db: &Connection) -> Result<bool, StorageError> {
         let Some(sender) = self.sender else { return Ok(false) };
         let kind = <&str>::from(self.exchange.kind);
-        let sql = "SELECT EXISTS (SELECT 1 FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND sender = ?3)";
+        let sql = "SELECT EXISTS (SELECT 1 FROM exchanges WHERE payment_id = ?1 AND kind = ?2 AND sender = ?3)";
         Ok(db.prepare_cached(sql)?.query_row((self.of.as_str(), kind, sender), |row| row.get(0))?)
     }
 
@@ -200,7 +200,7 @@ impl ExchangeInsert<'_> {
         let mut statement = db.prepare_cached(
             "UPDATE exchanges SET times = times + 1, last_at = ?9, sender = ?10
              WHERE payment_id = ?1 AND number =
-                (SELECT MAX(number) FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND claim IS ?3)
+                (SELECT MAX(number) FROM exchanges WHERE payment_id = ?1 AND kind = ?2 AND claim IS ?3)
              AND outcome = ?4 AND http_status IS ?5 AND code IS ?6 AND words IS ?7 AND response IS ?8",
         )?;
         self.bind(&mut statement)?;
@@ -210,7 +210,7 @@ impl ExchangeInsert<'_> {
     /// Inserts it. Returns its number.
     fn insert(&self, db: &Connection) -> Result<i64, StorageError> {
         let mut statement = db.prepare_cached(
-            "INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, response, first_at,
+            "INSERT INTO exchanges (payment_id, number, kind, claim, outcome, http_status, code, words, response, first_at,
                 last_at, times, sender)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 1, ?10
              FROM exchanges WHERE payment_id = ?1 RETURNING number",
@@ -238,7 +238,7 @@ impl ExchangeInsert<'_> {
 /// All stored exchanges of a payment, the oldest first.
 pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredExchange>, StorageError> {
     let mut statement = db.prepare_cached(
-        "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times FROM exchanges
+        "SELECT kind, claim, outcome, http_status, code, words, response, first_at, last_at, times FROM exchanges
          WHERE payment_id = ?1 ORDER BY number",
     )?;
     let rows = statement.query_map([id.as_str()], exchange_of)?.collect::<Result<Vec<_>, _>>()?;
@@ -253,7 +253,7 @@ pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredEx
 /// The next responses after a place, in the order of their payments' identifiers.
 pub(super) fn replies(db: &Connection, after: &(String, u64)) -> Result<Vec<StoredReply>, StorageError> {
     let mut statement = db.prepare_cached(
-        "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times, payment_id,
+        "SELECT kind, claim, outcome, http_status, code, words, response, first_at, last_at, times, payment_id,
             exchanges.number, reference
          FROM exchanges JOIN payments ON payments.id = payment_id
          WHERE (payment_id, exchanges.number) > (?1, ?2) ORDER BY payment_id, exchanges.number LIMIT ?3",

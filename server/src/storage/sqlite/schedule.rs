@@ -25,7 +25,7 @@ pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<()
             // The last query may be in the future, if the clock was set back since.
             let sql = "INSERT INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (payment_id) DO UPDATE SET
-                    at = MAX(MIN(at, excluded.at), CASE WHEN asked_at <= excluded.at THEN asked_at + ?5 ELSE 0 END),
+                    at = MAX(MIN(at, excluded.at), CASE WHEN queried_at <= excluded.at THEN queried_at + ?5 ELSE 0 END),
                     queue = MIN(queue, excluded.queue), since = excluded.since";
             db.prepare_cached(sql)?.execute((payment.as_str(), at, queue.number(), since, LEAST_DISTANCE))?;
         }
@@ -33,12 +33,12 @@ pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<()
             let sql = "INSERT OR IGNORE INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)";
             db.prepare_cached(sql)?.execute((payment.as_str(), at, queue.number(), since))?;
         }
-        DueChange::AskAgain { payment, leased_until, at, queue, since } => {
+        DueChange::PollAgain { payment, leased_until, at, queue, since } => {
             let sql =
                 "UPDATE due SET at = ?3, queue = ?4, since = COALESCE(?5, since) WHERE payment_id = ?1 AND at = ?2";
             db.prepare_cached(sql)?.execute((payment.as_str(), leased_until, at, queue.number(), since))?;
         }
-        DueChange::AskNoMore { payment, leased_until } => {
+        DueChange::StopPolling { payment, leased_until } => {
             let sql = "DELETE FROM due WHERE payment_id = ?1 AND at = ?2";
             db.prepare_cached(sql)?.execute((payment.as_str(), leased_until))?;
         }
@@ -114,7 +114,7 @@ pub(super) fn gateway_wait(db: &Connection, now: Millis) -> Result<Millis, Stora
     Ok(read_limit(db)?.map_or(0, |limit| limit.longest_stop(now)))
 }
 
-/// Records that the gateway has trouble, or answers. Nothing is written if the rate is already recovering.
+/// Records that the gateway fails, or answers. Nothing is written if the rate is already recovering.
 pub(super) fn record_feedback(
     db: &Connection,
     heard: &[(Method, GatewayFeedback)],
@@ -123,11 +123,11 @@ pub(super) fn record_feedback(
     let before = read_limit(db)?;
     let mut limit = before.unwrap_or_else(|| PollLimit::full(1, now));
     for (method, heard) in heard {
-        if !heard.troubles.is_empty() || limit.of(*method).is_unheard(now) {
+        if !heard.failures.is_empty() || limit.of(*method).is_unheard(now) {
             limit = limit.with_feedback(*method, heard, now);
         }
     }
-    let is_news = before.is_some() || heard.iter().any(|(_, heard)| !heard.troubles.is_empty());
+    let is_news = before.is_some() || heard.iter().any(|(_, heard)| !heard.failures.is_empty());
     if is_news && before != Some(limit) {
         write_limit(db, before.as_ref(), &limit)?;
     }

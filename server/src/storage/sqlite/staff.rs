@@ -231,14 +231,14 @@ pub(super) fn add_session(db: &Connection, new: &NewStaffSession) -> Result<bool
 pub(super) fn session(db: &Connection, hash: &TokenHash) -> Result<Option<StaffSession>, StorageError> {
     let row: Option<(String, String, String, Millis)> = db
         .prepare_cached(
-            "SELECT api_keys.id, api_keys.name, api_keys.may, now_ms() - used_at FROM staff_sessions
+            "SELECT api_keys.id, api_keys.name, api_keys.permission, now_ms() - used_at FROM staff_sessions
              JOIN api_keys ON api_keys.id = staff_sessions.key_id
              WHERE staff_sessions.hash = ?1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL",
         )?
         .query_row([&hash.0[..]], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .optional()?;
-    row.map(|(key, name, may, unused_for)| {
-        Ok(StaffSession { key: read(&key, "key")?, name, may: read(&may, "permission")?, unused_for })
+    row.map(|(key, name, permission, unused_for)| {
+        Ok(StaffSession { key: read(&key, "key")?, name, permission: read(&permission, "permission")?, unused_for })
     })
     .transpose()
 }
@@ -311,7 +311,7 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
 }
 
 /// Equal answers are counted in the row of the first one, so the last row is not always the last report.
-pub(super) const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = ?1 AND asked = 'status'
+pub(super) const LAST_REPORT: &str = "SELECT outcome, last_at FROM exchanges WHERE payment_id = ?1 AND kind = 'status'
     ORDER BY last_at DESC, number DESC LIMIT 1";
 
 pub(super) fn last_pending_report(db: &Connection, payment: &PaymentId) -> Result<Option<Millis>, StorageError> {
@@ -387,7 +387,7 @@ mod tests {
         db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
         let payment = PaymentId::from_random([200; 16]);
         let answer = |of: &PaymentId, number: i64| {
-            let sql = "INSERT INTO exchanges (payment_id, number, asked, outcome, first_at, last_at, times)
+            let sql = "INSERT INTO exchanges (payment_id, number, kind, outcome, first_at, last_at, times)
                 VALUES (?1, ?2, 'status', 'pending', ?2, ?2, 1)";
             db.prepare_cached(sql).unwrap().execute((of.as_str(), number)).unwrap();
         };

@@ -79,7 +79,7 @@ fn has_word(line: &str, word: &str) -> bool {
 }
 
 #[test]
-fn a_private_word_is_found_with_the_one_to_use() {
+fn private_word_is_found_with_the_one_to_use() {
     let repository = Repository::of([
         ("core/src/lib.rs", "gateway.recover();\nmatch Verdict::Open {}\n"),
         ("docs/flows/index.md", "The settlement of the day's money is the bank's; asked `questions_per_second_of`."),

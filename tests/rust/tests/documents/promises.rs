@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_without_its_test_is_found() {
+    fn promise_without_its_test_is_found() {
         let without_a_test = format!("section {WAYS_TO_LOSE_MONEY} names no test");
         let valid = "- `a.rs`: `it_holds`";
         assert_eq!(found_in([valid; WAYS_TO_LOSE_MONEY]), [""; 0]);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_that_is_missing_is_found() {
+    fn section_that_is_missing_is_found() {
         let repository = Repository::of([("a.rs", "#[test]\nfn it_holds() {}")]);
         let problems = problems(&repository, "# Promises\n\n## 2. Way\n\n- `a.rs`: `it_holds`\n");
         let too_few = format!("there are 1 sections, and not {WAYS_TO_LOSE_MONEY}");

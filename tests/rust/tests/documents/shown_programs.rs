@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_a_test_runs_is_no_problem() {
+    fn file_that_a_test_runs_is_no_problem() {
         let block = "<!-- code: examples/rust/src/bin/flows/qr.rs -->\n```rust\nfn main() {}\n```\n";
         assert_eq!(problems("docs/flows/qr.md", block), [""; 0]);
     }

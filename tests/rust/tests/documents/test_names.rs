@@ -43,7 +43,7 @@ fn without_comments(code: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_test_that_is_not_run_shows_nothing() {
+fn test_that_is_not_run_shows_nothing() {
     for run in [
         "/// It is.\n#[test]\n#[should_panic]\n// Why.\nfn it_holds() {}",
         "#[tokio::test(start_paused = true)]\nasync fn it_holds() {}",

@@ -14,7 +14,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use kassa::{Decimal, Elqr, ElqrKind, QrCode, QrLevel};
 use serde_json::{Value, json};
 
-use crate::style::{Random, Style, Trouble, Words};
+use crate::style::{Ambiguity, Random, Style, Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -187,7 +187,8 @@ impl Core {
         let is_number = self.style.codes_are_numbers;
         let value = code.parse::<i64>().ok().filter(|_| is_number).map_or_else(|| json!(code), |number| json!(number));
         draft.set(&self.style.code.clone(), value);
-        let reason = if self.style.trouble == Trouble::TwoCodes { reason.replace(' ', "_") } else { reason.to_owned() };
+        let reason =
+            if self.style.ambiguity == Ambiguity::TwoCodes { reason.replace(' ', "_") } else { reason.to_owned() };
         draft.set(&self.style.reason.clone(), json!(reason));
         draft.set("/trace", json!(format!("tr-{:x}-{}", self.random.next(), self.answered)));
         draft.set("/time", json!(format!("2026-11-30T09:{:02}:{:02}", self.answered / 60 % 60, self.answered % 60)));
@@ -311,7 +312,7 @@ impl Core {
         if !is_qr {
             draft.set(&style.order, json!(shown));
         }
-        if style.trouble == Trouble::TwinAmounts && !is_qr {
+        if style.ambiguity == Ambiguity::TwinAmounts && !is_qr {
             let amount = draft.0.pointer(&style.amount).cloned();
             draft.set(&format!("{}_net", style.amount), json!(amount));
         }

@@ -16,7 +16,7 @@ use kassa::Dialect;
 use kassa_sandbox::{LearnOptions, Learned, learn};
 use merchant::{exchanges, pay, record};
 use serde_json::Value;
-use style::{Random, Style, Trouble, Words};
+use style::{Ambiguity, Random, Style, Words};
 
 const GATEWAYS: usize = 12;
 /// How many of them have to be learned whole.
@@ -28,12 +28,12 @@ fn gateways(seed: u64) -> Vec<Style> {
     let mut random = Random::new(seed);
     let first = random.below(GATEWAYS);
     let second = (first + 1 + random.below(GATEWAYS - 1)) % GATEWAYS;
-    let trouble = |index| match index {
-        _ if index == first => Trouble::TwinAmounts,
-        _ if index == second => Trouble::TwoCodes,
-        _ => Trouble::None,
+    let ambiguity = |index| match index {
+        _ if index == first => Ambiguity::TwinAmounts,
+        _ if index == second => Ambiguity::TwoCodes,
+        _ => Ambiguity::None,
     };
-    (0..GATEWAYS).map(|index| Style::random(random.next(), trouble(index))).collect()
+    (0..GATEWAYS).map(|index| Style::random(random.next(), ambiguity(index))).collect()
 }
 
 struct Result {
@@ -43,7 +43,7 @@ struct Result {
     differences: Vec<String>,
     /// What it says was charged, and was not.
     wrong_charges: Vec<String>,
-    trouble: Trouble,
+    ambiguity: Ambiguity,
 }
 
 /// Records one round of payments, learns from it, and judges another round.
@@ -64,7 +64,7 @@ fn play(style: &Style, folder: &Path) -> Result {
     for flag in true_words(style) {
         // With two codes, a place of a code could also be a bare word's.
         let is_asked = asked.report.contains(&format!("--confirm {flag}"));
-        if !is_asked && style.trouble == Trouble::TwoCodes {
+        if !is_asked && style.ambiguity == Ambiguity::TwoCodes {
             continue;
         }
         assert!(is_asked, "{flag}\n{}", asked.report);
@@ -96,7 +96,7 @@ fn play(style: &Style, folder: &Path) -> Result {
         }
     }
     wrong_charges.extend(wrong_words(text, style));
-    Result { learned, truth, differences, wrong_charges, trouble: style.trouble }
+    Result { learned, truth, differences, wrong_charges, ambiguity: style.ambiguity }
 }
 
 /// What a person who knows the gateway answers about its words.
@@ -161,9 +161,9 @@ fn ten_of_twelve_gateways_are_learned_whole() {
                 result.differences.join("\n")
             );
             whole += usize::from(result.learned.is_whole);
-            if result.trouble == Trouble::None && !result.learned.is_whole {
+            if result.ambiguity == Ambiguity::None && !result.learned.is_whole {
                 problems.push(shown);
-            } else if result.trouble != Trouble::None {
+            } else if result.ambiguity != Ambiguity::None {
                 assert!(result.learned.report.contains("--place"), "{shown}");
             }
         }
@@ -174,7 +174,7 @@ fn ten_of_twelve_gateways_are_learned_whole() {
 #[test]
 fn without_orders_no_word_is_charged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let style = Style::random(7, Trouble::None);
+    let style = Style::random(7, Ambiguity::None);
     let gateway = Invented::start(&style);
     let path = folder.path().join("gateway.jsonl");
     record(&gateway.url, &path, |client| pay(client, &gateway, &style, "first"));

@@ -38,7 +38,7 @@ impl Random {
 
 /// Why a gateway cannot be learned whole from one recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Ambiguity {
     None,
     /// Two amounts in each status, which were the same whenever it was recorded.
     TwinAmounts,
@@ -77,7 +77,7 @@ impl Words {
 #[derive(Clone, Debug)]
 pub struct Style {
     pub seed: u64,
-    pub trouble: Trouble,
+    pub ambiguity: Ambiguity,
     pub code: String,
     pub reason: String,
     pub codes_are_numbers: bool,
@@ -121,18 +121,18 @@ pub struct Codes {
 }
 
 impl Style {
-    pub fn random(seed: u64, trouble: Trouble) -> Self {
+    pub fn random(seed: u64, ambiguity: Ambiguity) -> Self {
         let mut random = Random::new(seed);
         let random = &mut random;
         let head = random.pick(&["", "/result", "/head", "/meta/state", "/status"]).to_owned();
         let data = random.pick(&["/data", "/payload", "/body/payment", "/response", "/answer"]).to_owned();
         let field = |random: &mut Random, names: &[&str]| format!("{data}/{}", random.pick(names));
-        // A code or an amount at the interface's own place is no trouble.
+        // A code or an amount at the interface's own place is not ambiguous.
         let code_names: &[&str] =
-            if trouble == Trouble::TwoCodes { &["rc", "errno"] } else { &["code", "rc", "errno", "resultCode"] };
+            if ambiguity == Ambiguity::TwoCodes { &["rc", "errno"] } else { &["code", "rc", "errno", "resultCode"] };
         let code_name = random.pick(code_names);
         let reason_name = random.pick(&["text", "message", "description", "msg"]);
-        let amounts: &[&str] = if trouble == Trouble::TwinAmounts {
+        let amounts: &[&str] = if ambiguity == Ambiguity::TwinAmounts {
             &["total", "summa", "value", "amt"]
         } else {
             &["amount", "total", "summa", "value", "amt"]
@@ -141,10 +141,10 @@ impl Style {
         let words_are_numbers = words.paid == "2";
         let qr_words = if random.coin() { words.clone() } else { Words::random(random) };
         let is_bare = random.below(3) == 0 && qr_words.paid != "2";
-        let is_in_digits = trouble != Trouble::TwoCodes;
+        let is_in_digits = ambiguity != Ambiguity::TwoCodes;
         Self {
             seed,
-            trouble,
+            ambiguity,
             code: format!("{head}/{code_name}"),
             reason: format!("{head}/{reason_name}"),
             codes_are_numbers: is_in_digits && random.coin(),

@@ -11,17 +11,17 @@ use graph::circles;
 use source::{Module, Source};
 
 #[test]
-fn the_core_has_one_direction() {
+fn core_has_one_direction() {
     check("core/src", "## The rooms of the core");
 }
 
 #[test]
-fn the_sandbox_has_one_direction() {
+fn sandbox_has_one_direction() {
     check("sandbox/src", "## The rooms of the sandbox");
 }
 
 #[test]
-fn the_server_has_one_direction() {
+fn server_has_one_direction() {
     check("server/src", "## The rooms of the server");
 }
 

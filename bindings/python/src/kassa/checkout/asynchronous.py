@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import _check, _schedulers
-from .._calls import CHECKOUT_STATES_NEXT, CHECKOUT_TOKEN_WANTED, ask
+from .._calls import CHECKOUT_STATES_NEXT, CHECKOUT_TOKEN_WANTED, call_async
 from ..secrets import Proxy
 from ..violations import Language
 from .opened import Opened, States, states_over, words_of
@@ -96,7 +96,7 @@ class AsyncCheckoutStates(States):
         return self
 
     async def __anext__(self) -> CheckoutState:
-        state: CheckoutState | None = await ask(CHECKOUT_STATES_NEXT, self._core())
+        state: CheckoutState | None = await call_async(CHECKOUT_STATES_NEXT, self._core())
         if state is None:
             raise StopAsyncIteration
         return state
@@ -104,7 +104,7 @@ class AsyncCheckoutStates(States):
 
 async def _renew(core: Any, renew_token: Callable[[], Awaitable[str]]) -> None:
     """Token renewal, in a task. The core waits between two attempts."""
-    while await ask(CHECKOUT_TOKEN_WANTED, core):
+    while await call_async(CHECKOUT_TOKEN_WANTED, core):
         await _renew_once(core, renew_token)
 
 

@@ -131,7 +131,7 @@ def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.N
     """Queries the payments, one line each, in their order; returns the worst exit status."""
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
-            return _each_of([(text, pool.submit(ask)) for text, ask in questions], options)
+            return _each_of([(text, pool.submit(query)) for text, query in questions], options)
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -219,7 +219,7 @@ class Transport:
         self.closed.set()
         self._drop_idle()
 
-    def ask(
+    def request(
         self,
         kind: type[T],
         method: Literal["GET", "POST", "DELETE"],

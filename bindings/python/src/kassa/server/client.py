@@ -169,16 +169,16 @@ class Client:
             wanted["metadata"] = dict(metadata)
         if currency is not None:
             wanted["currency"] = currency
-        return self._transport.ask(Checkout, "POST", "/v1/checkouts", body=wanted)
+        return self._transport.request(Checkout, "POST", "/v1/checkouts", body=wanted)
 
     def checkout(self, checkout: str) -> Checkout:
         """A checkout by its identifier (``co_…``); `NotFound` if there is none."""
-        return self._transport.ask(Checkout, "GET", path_of(checkout))
+        return self._transport.request(Checkout, "GET", path_of(checkout))
 
     def find_checkout(self, reference: str) -> Checkout | None:
         """A checkout by your own reference. None if there is none."""
         try:
-            return self._transport.ask(Checkout, "GET", "/v1/checkouts", query={"reference": reference})
+            return self._transport.request(Checkout, "GET", "/v1/checkouts", query={"reference": reference})
         except NotFound as error:
             # Another 404 says that the address is wrong, and nothing about the checkout.
             if not error.detail.startswith(NO_CHECKOUT):
@@ -197,23 +197,23 @@ class Client:
         """
         waited = min(max(int(seconds(wait)), 0), LONGEST_WAIT)
         query = {"after": after_version, "wait": waited}
-        return self._transport.ask(Checkout, "GET", path_of(checkout), query=query, wait=waited)
+        return self._transport.request(Checkout, "GET", path_of(checkout), query=query, wait=waited)
 
     def cancel(self, checkout: str) -> Checkout:
         """Cancels a checkout. `Conflict` if it has ended, or a payment of it may still be charged: wait for its outcome."""
-        return self._transport.ask(Checkout, "POST", f"{path_of(checkout)}/cancel")
+        return self._transport.request(Checkout, "POST", f"{path_of(checkout)}/cancel")
 
     def check(self, checkout: str) -> None:
         """Has the server query the gateway about the checkout's payments now. An event reports the result."""
-        self._transport.ask(_Done, "POST", f"{path_of(checkout)}/check")
+        self._transport.request(_Done, "POST", f"{path_of(checkout)}/check")
 
     def new_token(self, checkout: str) -> Token:
         """A client token for the payer's app: it opens this checkout and nothing else."""
-        return self._transport.ask(Token, "POST", f"{path_of(checkout)}/tokens")
+        return self._transport.request(Token, "POST", f"{path_of(checkout)}/tokens")
 
     def revoke_tokens(self, checkout: str) -> int:
         """Revokes all client tokens of the checkout; how many there were."""
-        return self._transport.ask(_Count, "DELETE", f"{path_of(checkout)}/tokens").count
+        return self._transport.request(_Count, "DELETE", f"{path_of(checkout)}/tokens").count
 
     # Events
 
@@ -248,12 +248,12 @@ class Client:
 
     def page(self, after: str = "0", limit: int = 100) -> EventPage:
         """One page of the events after a cursor, for a loop of your own; `events` reads them all."""
-        return self._transport.ask(EventPage, "GET", "/v1/events", query={"after": after, "limit": limit})
+        return self._transport.request(EventPage, "GET", "/v1/events", query={"after": after, "limit": limit})
 
     def replay_events(self, checkout: str | None = None) -> int:
         """Delivers events again whose delivery was given up or refused, of one checkout (``co_…``) or of all; how many."""
         wanted = {} if checkout is None else {"checkout": checkout}
-        return self._transport.ask(_Count, "POST", "/v1/events/replay", body=wanted).count
+        return self._transport.request(_Count, "POST", "/v1/events/replay", body=wanted).count
 
     # Payments
 
@@ -271,7 +271,7 @@ class Client:
         """
         wanted = {"outcome": outcome, "reason": reason, "by": by}
         path = f"/v1/payments/{quote(payment, safe='')}/resolve"
-        return self._transport.ask(Payment, "POST", path, body=wanted, can_repeat=False)
+        return self._transport.request(Payment, "POST", path, body=wanted, can_repeat=False)
 
 
 def path_of(checkout: str) -> str:

@@ -2,7 +2,7 @@
 
     from kassa.server.testing import sign_event
 
-    def test_a_paid_order_is_delivered(client):
+    def test_paid_order_is_delivered(client):
         signed = sign_event(SECRET, reference="order-17", amount="390")
         assert client.post("/events", data=signed.body, headers=signed.headers).status_code == 204
         assert is_delivered("order-17")

@@ -3,7 +3,7 @@
     import kassa
     from kassa.testing import FakeFault, FakeGateway
 
-    def test_a_lost_answer_is_no_failed_payment():
+    def test_lost_answer_is_no_failed_payment():
         fake = FakeGateway()
         fake.fail_next(FakeFault.RESPONSE_LOST)
         order = shop.pay(fake.gateway, "order-17")  # your code

@@ -14,7 +14,7 @@ import Testing
         return checkout
     }
 
-    @Test func aCancelledTaskStopsWaitingAtOnceAndTheCheckoutGoesOn() async throws {
+    @Test func cancelledTaskStopsWaitingAtOnceAndTheCheckoutGoesOn() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
         let checkout = try await ready(stage.open([:]))

@@ -42,7 +42,7 @@ async fn it_ends_when_nothing_is_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_delivery_is_the_next_runs() {
+async fn failed_delivery_is_the_next_runs() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two", "three", "four"]);
     let gateway =
         gateway_of(&journal, |number| if number == "three" { report("REJECT", 10) } else { report("CHARGE", 10) });
@@ -56,7 +56,7 @@ async fn a_failed_delivery_is_the_next_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_a_failed_delivery() {
+async fn panic_is_a_failed_delivery() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
     let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
     let handler = |entry: JournalEntry| async move {
@@ -68,7 +68,7 @@ async fn a_panic_is_a_failed_delivery() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payment_finished_meanwhile_is_not_delivered() {
+async fn payment_finished_meanwhile_is_not_delivered() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
     for number in ["one", "two"] {
         journal.record_report(&card(number), ReportedStatus::Charged, None);
@@ -101,7 +101,7 @@ async fn its_delivered_payment_is_finished_at_the_end() {
 
 /// The handler of the first payment takes longer than the deadline, and the second one is paid at the gateway.
 #[tokio::test(start_paused = true)]
-async fn a_slow_handler_does_not_use_up_the_deadline() {
+async fn slow_handler_does_not_use_up_the_deadline() {
     let journal = journal_of(&MemoryDisk::default(), &["one", "two"]);
     journal.record_report(&card("one"), ReportedStatus::Charged, None);
     let gateway = gateway_of(&journal, |_| report("CHARGE", 10));
@@ -110,7 +110,7 @@ async fn a_slow_handler_does_not_use_up_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payment_reported_again_is_handled_once() {
+async fn payment_reported_again_is_handled_once() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, &["one"]);
     journal.record_report(&card("one"), ReportedStatus::Charged, None);

@@ -25,7 +25,7 @@ class CallbackTests(TestCase):
         replaced.start()
         self.addCleanup(replaced.stop)
 
-    def test_a_charged_pay_form_is_delivered_once(self) -> None:
+    def test_charged_pay_form_is_delivered_once(self) -> None:
         page_url = self.client.post("/buy").headers["location"]
         notice = self.fake.charge(page_url)  # the payer pays
         (payment,) = self.fake.payments
@@ -36,7 +36,7 @@ class CallbackTests(TestCase):
             call_command("deliver_charged", once=True, stdout=output)
         self.assertEqual(output.getvalue(), f"deliver {Order.objects.get().reference}\n")
 
-    def test_an_unsigned_callback_is_refused(self) -> None:
+    def test_unsigned_callback_is_refused(self) -> None:
         notice = self.fake.charge(self.client.post("/buy").headers["location"])
         answer = self.client.post("/callbacks", notice.callback, content_type="application/json")
         self.assertEqual(answer.status_code, 400)

@@ -19,7 +19,7 @@ class EventTests(TestCase):
         answer = self.client.post("/events", signed.body, content_type="application/json", headers=headers)
         return answer.status_code
 
-    def test_a_paid_order_is_delivered_once(self) -> None:
+    def test_paid_order_is_delivered_once(self) -> None:
         order = Order.objects.create()
         signed = sign_event(settings.KASSA_EVENTS_SECRET, reference=order.reference, amount="390")
         output = StringIO()
@@ -28,7 +28,7 @@ class EventTests(TestCase):
             call_command("deliver", once=True, stdout=output)
         self.assertEqual(output.getvalue(), f"deliver {order.reference}\n")
 
-    def test_an_old_event_is_refused(self) -> None:
+    def test_old_event_is_refused(self) -> None:
         order = Order.objects.create()
         self.assertEqual(self.post(sign_event(settings.KASSA_EVENTS_SECRET, reference=order.reference, now=0)), 401)
         order.refresh_from_db()

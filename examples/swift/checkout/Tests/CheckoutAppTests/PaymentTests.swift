@@ -8,7 +8,7 @@ import Testing
 
 /// The app, its shop's back end, the merchant's server, and a gateway.
 @MainActor @Suite struct PaymentTests {
-    @Test func aPayerPaysAndTheShopDelivers() async throws {
+    @Test func payerPaysAndTheShopDelivers() async throws {
         let shop = try await TinyShop()
         let payment = try await openPayment(of: "order-1", at: shop.backend, language: .russian)
         try await until(payment, is: "ready")
@@ -27,7 +27,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func anAppThatWasKilledOnThePageGoesOn() async throws {
+    @Test func appThatWasKilledOnThePageGoesOn() async throws {
         let shop = try await TinyShop()
         var payment: CheckoutModel? = try await openPayment(of: "order-1", at: shop.backend)
         try await until(#require(payment), is: "ready")
@@ -44,7 +44,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aTokenThatRanOutIsReplacedByTheShop() async throws {
+    @Test func tokenThatRanOutIsReplacedByTheShop() async throws {
         let shop = try await TinyShop()
         let payment = try await openPayment(of: "order-1", at: shop.backend)
         try await until(payment, is: "ready")

@@ -24,15 +24,15 @@ final class TinyShop: Sendable {
     /// The back end's whole part: two calls with the API key.
     private static func openCheckout(of order: String, at server: KassaServer) async throws -> Data {
         let wanted = #"{"reference": "\#(order)", "amount": "390", "description": "A jar of honey", "return_url": "honey-shop://paid"}"#
-        let checkout = try text("id", of: await server.ask("POST", "/v1/checkouts", body: wanted))
-        let token = try text("token", of: await server.ask("POST", "/v1/checkouts/\(checkout)/tokens"))
+        let checkout = try text("id", of: await server.request("POST", "/v1/checkouts", body: wanted))
+        let token = try text("token", of: await server.request("POST", "/v1/checkouts/\(checkout)/tokens"))
         return try JSONEncoder().encode(CheckoutAccess(serverURL: server.url, clientToken: token))
     }
 
     /// No token of an order is good any more, as where all of them ran out.
     func revokeTokens(of order: String) async throws {
-        let listed = try await server.ask("GET", "/v1/checkouts?reference=\(order)")
-        _ = try await server.ask("DELETE", "/v1/checkouts/\(Self.text("id", of: listed))/tokens")
+        let listed = try await server.request("GET", "/v1/checkouts?reference=\(order)")
+        _ = try await server.request("DELETE", "/v1/checkouts/\(Self.text("id", of: listed))/tokens")
     }
 
     /// What is delivered: a real shop takes the events at an address of its own.

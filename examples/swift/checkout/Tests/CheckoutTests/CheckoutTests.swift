@@ -8,7 +8,7 @@ import Testing
 
 /// The programs, as somebody runs them.
 @Suite struct CheckoutTests {
-    @Test func aCardIsConfirmedAndACodeIsScannedWhileTheirProgramsWait() async throws {
+    @Test func cardIsConfirmedAndACodeIsScannedWhileTheirProgramsWait() async throws {
         let shop = try await Shop()
         let card = try shop.start("card", "100.10", typed: Shop.card(.approved))
         let qr = try shop.start("qr", "120.50")
@@ -24,7 +24,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aMobileBankPaymentIsPaidByTheRightCodeAlone() async throws {
+    @Test func mobileBankPaymentIsPaidByTheRightCodeAlone() async throws {
         let shop = try await Shop()
         let phone = Sandbox.TestPhone.mbankApproved
         let wrong = try await shop.start("mbank", phone.phone, "250", typed: "999999").end()
@@ -45,7 +45,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aPinThatIsNeverRightEndsIt() async throws {
+    @Test func pinThatIsNeverRightEndsIt() async throws {
         let shop = try await Shop()
         let phone = Sandbox.TestPhone.megaPayApproved
         let typed = try await shop.start("megapay", phone.phone, "250.50", "7", typed: "000000\n\(phone.otp)").end()
@@ -56,7 +56,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aPayFormIsPaidByItsCallbackAndByItsReturn() async throws {
+    @Test func payFormIsPaidByItsCallbackAndByItsReturn() async throws {
         let shop = try await Shop()
         let made = try await shop.start("pay-form", "100.10").end()
         let page = String(try #require(made.output.firstMatch(of: #/open: (http\S+)/#), "\(made)").1)
@@ -78,7 +78,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aProgramThatWasKilledForgetsNothing() async throws {
+    @Test func programThatWasKilledForgetsNothing() async throws {
         let shop = try await Shop()
         let late = try await shop.sandbox.faults.add(.delay, endpoint: .payment, delay: .seconds(600))
         let card = try shop.start("card", "100.10", typed: Shop.card(.without3DSApproved))
@@ -92,7 +92,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func aSupportDeskAsksByWhatWasStored() async throws {
+    @Test func supportDeskAsksByWhatWasStored() async throws {
         let shop = try await Shop()
         _ = try await shop.start("card", "100.10", typed: Shop.card(.without3DSApproved)).end()
         let number = try #require(await shop.sandbox.ledger().first?.orderNumber)

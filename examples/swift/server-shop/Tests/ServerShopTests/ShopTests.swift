@@ -10,7 +10,7 @@ import Testing
 
 /// The shop with the real server, and with events that a test signs itself.
 @Suite struct ShopTests {
-    @Test func aPayerBuysAJarAndItIsDeliveredOnce() async throws {
+    @Test func payerBuysAJarAndItIsDeliveredOnce() async throws {
         let (app, log) = try makeApplication()
         defer { app.stop() }
         try await withKassaServer(.init(eventsURL: "\(app.address)/events")) { server in
@@ -29,7 +29,7 @@ import Testing
             #expect(opened.pageURL == bought.address)
             #expect(try await send("GET", opened.returnURL).text.contains("is not paid yet"))
             let token = try await kassa.newToken(opened.id).token
-            _ = try await server.ask(
+            _ = try await server.request(
                 "POST", "/v1/checkout/payments", body: #"{"method": "pay_form"}"#, key: token, idempotencyKey: "1")
             try await server.payByForm(try #require(await kassa.checkout(opened.id).payments.first?.pageURL))
             try await kassa.check(opened.id)

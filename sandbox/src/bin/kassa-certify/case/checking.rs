@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::sleep;
 
-use super::{Case, Loss, Order, Played, Truth, short};
+use super::{Case, Loss, Order, StepResult, Truth, short};
 use crate::{
     backend::Opened,
     http,
     options::Late,
-    shop::{Names, Seen, until},
-    way::PATIENCE,
+    pay_method::PATIENCE,
+    shop::{Names, OrderState, until},
 };
 
 /// A process closes its connections a moment before it has ended.
@@ -24,7 +24,7 @@ impl Case {
         query: &str,
         form: Option<&str>,
         is_paid: bool,
-    ) -> Played {
+    ) -> StepResult {
         let return_url = order.opened.return_url.clone();
         if return_url.is_empty() {
             self.say("the shop names no return URL");
@@ -56,12 +56,12 @@ impl Case {
 
     // The verdict
 
-    async fn look(&self, order: &Order) -> Result<Seen, String> {
+    async fn look(&self, order: &Order) -> Result<OrderState, String> {
         self.stage.shop.look(&names(order)).await
     }
 
     /// Compares the shop with the truth now, and once more after all scenarios.
-    pub(crate) async fn expect(&mut self, order: &Order, truth: Truth) -> Played {
+    pub(crate) async fn expect(&mut self, order: &Order, truth: Truth) -> StepResult {
         if let Some(seen) = self.settled(order, truth).await {
             self.judge(order, truth, &seen);
         }
@@ -70,7 +70,7 @@ impl Case {
     }
 
     /// Waits until the order is as it must be; its last state.
-    async fn settled(&mut self, order: &Order, truth: Truth) -> Option<Seen> {
+    async fn settled(&mut self, order: &Order, truth: Truth) -> Option<OrderState> {
         let wait = self.stage.shop.wait();
         let must = self.must_deliver(truth);
         let seen = until(wait, || async {
@@ -107,7 +107,7 @@ impl Case {
         }
     }
 
-    fn judge(&mut self, order: &Order, truth: Truth, seen: &Seen) {
+    fn judge(&mut self, order: &Order, truth: Truth, seen: &OrderState) {
         let reference = &order.opened.reference;
         let count =
             seen.deliveries.filter(|count| *count > 1).map_or(String::new(), |count| format!(", {count} times"));
@@ -147,7 +147,7 @@ impl Case {
     }
 
     /// Reports a shop that went down, and starts it again.
-    pub(crate) async fn check_shop(&mut self) -> Played {
+    pub(crate) async fn check_shop(&mut self) -> StepResult {
         let stage = Arc::clone(&self.stage);
         if std::mem::take(&mut self.is_unanswered) {
             sleep(END_OF_PROCESS).await;
@@ -164,7 +164,7 @@ impl Case {
     }
 
     /// `kill -9`, and a new start.
-    pub(crate) async fn restart(&mut self) -> Played {
+    pub(crate) async fn restart(&mut self) -> StepResult {
         self.say("the shop is killed, and started again");
         self.stage.shop.kill().await;
         self.stage.shop.start().await
@@ -178,7 +178,7 @@ impl Case {
     }
 
     /// Checks the settings: an order can be created, its state can be read, and it is not delivered yet.
-    pub(crate) async fn probe(&mut self) -> Played {
+    pub(crate) async fn probe(&mut self) -> StepResult {
         let order = self.order().await.map_err(|problem| format!("order: {problem}"))?;
         let seen = self.look(&order).await.map_err(|problem| format!("state: {problem}"))?;
         if seen.is_delivered {

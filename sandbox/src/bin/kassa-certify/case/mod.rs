@@ -11,11 +11,11 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 
 use crate::{
-    backend::{Backend, Lie, Opened, Trouble},
+    backend::{Backend, FalseStatus, Opened, OpeningFault},
     event::{About, Event},
     http::Answer,
+    pay_method::PayMethod,
     shop::Shop,
-    way::Way,
 };
 
 /// A kind of loss.
@@ -89,7 +89,7 @@ pub(crate) struct Case {
 }
 
 /// The result of a step. The error says why the scenario could not be run.
-pub(crate) type Played<T = ()> = Result<T, String>;
+pub(crate) type StepResult<T = ()> = Result<T, String>;
 
 impl Case {
     pub(crate) fn new(stage: &Arc<Stage>) -> Self {
@@ -113,13 +113,13 @@ impl Case {
         self.losses.push((loss, detail));
     }
 
-    pub(crate) async fn order(&mut self) -> Played<Order> {
-        self.order_with(Trouble::None, None).await
+    pub(crate) async fn order(&mut self) -> StepResult<Order> {
+        self.order_with(OpeningFault::None, None).await
     }
 
     /// Creates an order, with a fault in the shop's request to open it or with another lifetime.
-    pub(crate) async fn order_with(&mut self, trouble: Trouble, lifetime_s: Option<u64>) -> Played<Order> {
-        let (answer, opened) = self.try_order(trouble, lifetime_s).await?;
+    pub(crate) async fn order_with(&mut self, fault: OpeningFault, lifetime_s: Option<u64>) -> StepResult<Order> {
+        let (answer, opened) = self.try_order(fault, lifetime_s).await?;
         let status = answer.status;
         let opened = opened.ok_or_else(|| {
             format!("the shop answered HTTP {status} to an order and opened nothing: {}", short(&answer.text()))
@@ -134,17 +134,17 @@ impl Case {
     /// Creates an order; the shop's answer, and the checkout or payment that it opened.
     pub(crate) async fn try_order(
         &mut self,
-        trouble: Trouble,
+        fault: OpeningFault,
         lifetime_s: Option<u64>,
-    ) -> Played<(Answer, Option<Opened>)> {
+    ) -> StepResult<(Answer, Option<Opened>)> {
         let stage = Arc::clone(&self.stage);
         let mut number = stage.ordering.lock().await;
         *number += 1;
         let before = stage.backend.opened();
-        stage.backend.plan(trouble, lifetime_s);
+        stage.backend.plan(fault, lifetime_s);
         let amount = stage.shop.amount(*number);
         let answer = stage.shop.order(*number, &amount).await;
-        stage.backend.plan(Trouble::None, None);
+        stage.backend.plan(OpeningFault::None, None);
         let mut opened = stage.backend.opened_since(before).into_iter().last();
         let answer = answer.map_err(|error| format!("the shop does not answer to an order: {error}"))?;
         if let (Some(pointer), Some(opened)) = (&stage.shop.options.reference, &mut opened) {
@@ -155,7 +155,7 @@ impl Case {
     }
 
     /// Starts a payment; its number in the sandbox.
-    pub(crate) async fn begin(&mut self, order: &Order, way: Way) -> Played<String> {
+    pub(crate) async fn begin(&mut self, order: &Order, way: PayMethod) -> StepResult<String> {
         let Some(server) = &self.stage.backend.server else {
             return Ok(order.opened.id.clone());
         };
@@ -165,28 +165,28 @@ impl Case {
     }
 
     /// The payer pays: the gateway takes the money.
-    pub(crate) async fn charge(&mut self, number: &str) -> Played {
+    pub(crate) async fn charge(&mut self, number: &str) -> StepResult {
         self.stage.backend.approve(number).await?;
         self.say("the gateway takes the money");
         Ok(())
     }
 
     /// Pays an order at the server, and waits for its event. The shop has not received it yet.
-    pub(crate) async fn pay(&mut self, order: &Order, way: Way) -> Played<Event> {
+    pub(crate) async fn pay(&mut self, order: &Order, way: PayMethod) -> StepResult<Event> {
         let number = self.begin(order, way).await?;
         self.charge(&number).await?;
         self.paid_event(order).await
     }
 
-    pub(crate) async fn paid_event(&mut self, order: &Order) -> Played<Event> {
+    pub(crate) async fn paid_event(&mut self, order: &Order) -> StepResult<Event> {
         self.event(order, "checkout.paid").await
     }
 
-    pub(crate) async fn event(&mut self, order: &Order, kind: &str) -> Played<Event> {
+    pub(crate) async fn event(&mut self, order: &Order, kind: &str) -> StepResult<Event> {
         self.stage.backend.report(&order.opened.reference, |event| event.kind() == kind).await
     }
 
-    pub(crate) fn payment(&self, number: &str) -> Played<Payment> {
+    pub(crate) fn payment(&self, number: &str) -> StepResult<Payment> {
         let known = |payment: &Payment| {
             let numbers = [Some(&payment.order_number), Some(&payment.gateway_number), payment.transaction_id.as_ref()];
             numbers.into_iter().flatten().any(|known| known == number)
@@ -196,7 +196,7 @@ impl Case {
     }
 
     /// Sets or removes a false status of a payment.
-    pub(crate) fn lie(&mut self, number: &str, lie: Option<&Lie>) -> Played {
+    pub(crate) fn lie(&mut self, number: &str, lie: Option<&FalseStatus>) -> StepResult {
         let payment = self.payment(number)?;
         let numbers =
             [Some(payment.order_number), Some(payment.gateway_number), payment.transaction_id, Some(number.to_owned())];

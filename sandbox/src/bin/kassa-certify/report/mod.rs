@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_weighs_more_than_what_was_not_played() {
+    fn loss_weighs_more_than_what_was_not_played() {
         use Verdict::{Broken, Lost, Passed, Skipped};
         assert_eq!(report_of(&[Passed, Skipped]).exit_code(), 0);
         assert_eq!(report_of(&[Passed, Broken]).exit_code(), 2);

@@ -5,9 +5,9 @@ pub(crate) mod server;
 pub(crate) mod signatures;
 
 use crate::{
-    case::{Case, Played},
+    case::{Case, StepResult},
     options::Behind,
-    way::Way,
+    pay_method::PayMethod,
 };
 
 /// The script of a scenario.
@@ -33,7 +33,7 @@ impl Scenario {
         self.id.split('/').next().unwrap_or_default()
     }
 
-    pub(crate) async fn play(&self, case: &mut Case) -> Played {
+    pub(crate) async fn play(&self, case: &mut Case) -> StepResult {
         match &self.script {
             Script::Server(script) => server::play(case, script).await,
             Script::Gateway(script) => gateway::play(case, script).await,
@@ -50,8 +50,8 @@ pub(crate) fn all(behind: Behind) -> Vec<Scenario> {
 }
 
 /// The methods in turn: not every variant needs every method.
-fn way(number: usize) -> Way {
-    Way::ALL[number % Way::ALL.len()]
+fn way(number: usize) -> PayMethod {
+    PayMethod::ALL[number % PayMethod::ALL.len()]
 }
 
 #[cfg(test)]

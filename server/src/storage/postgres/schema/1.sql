@@ -124,7 +124,7 @@ CREATE TABLE exchanges (
     payment_id TEXT COLLATE "C" NOT NULL,
     number BIGINT NOT NULL,
     -- create, confirm, status, callback
-    asked TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
     -- The order number of the query, if a callback claimed it.
     claim TEXT COLLATE "C",
     outcome TEXT COLLATE "C" NOT NULL,
@@ -158,14 +158,14 @@ CREATE TABLE claims (
     payment_id TEXT COLLATE "C" NOT NULL,
     number TEXT COLLATE "C" NOT NULL,
     provider TEXT COLLATE "C",
-    -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
+    -- querying, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT COLLATE "C" NOT NULL,
     -- Why a charge could not be verified.
     reason TEXT,
     -- When a callback last named it.
     at BIGINT NOT NULL,
     -- When the gateway last responded about it.
-    asked_at BIGINT,
+    queried_at BIGINT,
     PRIMARY KEY (payment_id, number)
 );
 
@@ -191,7 +191,7 @@ CREATE TABLE due (
     queue SMALLINT NOT NULL,
     -- Start of its age: when the payment began, or when the last hint arrived.
     since BIGINT NOT NULL,
-    asked_at BIGINT NOT NULL DEFAULT 0
+    queried_at BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX due_next ON due (queue, at);
@@ -299,7 +299,7 @@ CREATE TABLE api_keys (
     -- shop, staff
     role TEXT COLLATE "C" NOT NULL,
     -- look, decide: permission on the staff pages.
-    may TEXT COLLATE "C" NOT NULL,
+    permission TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     hash BYTEA NOT NULL,
     created_at BIGINT NOT NULL,

@@ -23,7 +23,7 @@ fn what_runs_here_is_what_is_shown() {
 }
 
 #[test]
-fn the_payment_screen_is_paid() {
+fn payment_screen_is_paid() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let scene = Scene::open(&json!({})).await.unwrap();

@@ -49,7 +49,7 @@ class Finding:
 
 
 @dataclass
-class Made:
+class CreatedPayment:
     """A payment, a pay-form or a code, and what happened to its money."""
 
     what: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import kassa
 
 from ..proposal import Known, Leaf, Proposal
-from .finding import Made
+from .finding import CreatedPayment
 from .plan import DESCRIPTION
 from .session import Session, tried
 from .status import follow, has_ended, statuses, with_number
@@ -19,7 +19,7 @@ UNKNOWN = (
 
 
 @dataclass(frozen=True)
-class Place:
+class IdentifierPlacement:
     """A place of the mobile bank's identifier in a confirmation."""
 
     index: int
@@ -33,7 +33,7 @@ class Confirmed:
     """The result of the confirmations. At most one of them may have moved money."""
 
     must_end: bool = False
-    place: Place | None = None
+    place: IdentifierPlacement | None = None
     """The place of the confirmation that was accepted, or whose outcome is unknown."""
     raw: str = ""
     is_unknown: bool = False
@@ -79,7 +79,7 @@ def play(session: Session) -> None:
     statuses(session, "mobile bank, afterwards", payment, known, is_unpaid=False)
 
 
-def _confirm(session: Session, made: Made, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known) -> Confirmed:
+def _confirm(session: Session, made: CreatedPayment, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known) -> Confirmed:
     """Confirms with the identifier in each of its places, one after the other, until one is not definitely refused. A
     confirmation with an unknown outcome may have moved the money, so it is the last."""
     for place in _places(session.proposal, payment, numbers):
@@ -101,7 +101,7 @@ def _confirm(session: Session, made: Made, payment: kassa.PaymentRef, numbers: l
     return Confirmed()
 
 
-def _accept(session: Session, made: Made, confirmed: Confirmed) -> None:
+def _accept(session: Session, made: CreatedPayment, confirmed: Confirmed) -> None:
     """Takes over the form of the confirmation if it was accepted, or is known to have moved the money."""
     place = confirmed.place
     if place is None:
@@ -118,7 +118,7 @@ def _accept(session: Session, made: Made, confirmed: Confirmed) -> None:
     session.proposal.adopt_identifier(place.proposal)
 
 
-def _places(known: Proposal, payment: kassa.PaymentRef, numbers: list[Leaf]) -> Iterator[Place]:
+def _places(known: Proposal, payment: kassa.PaymentRef, numbers: list[Leaf]) -> Iterator[IdentifierPlacement]:
     """First as the dialect says; then in a field with its own name, as the order number, and without the identifier."""
     asked_by = [leaf for leaf in numbers if leaf.text == payment.gateway_number]
     leaf = next(iter(asked_by + numbers), None)
@@ -134,4 +134,4 @@ def _places(known: Proposal, payment: kassa.PaymentRef, numbers: list[Leaf]) -> 
         place = "in the place of the order number" if name == "orderNumber" else f"in the field {name}"
         words = "without its identifier" if name is None else f"with its identifier {place}"
         confirming = replace(payment, confirm_identifier=None if name is None else identifier)
-        yield Place(index, words, confirming, proposal)
+        yield IdentifierPlacement(index, words, confirming, proposal)

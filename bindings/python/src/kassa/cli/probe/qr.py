@@ -7,7 +7,7 @@ from dataclasses import replace
 import kassa
 
 from ..proposal import Known, elqr
-from .finding import Finding, Made
+from .finding import Finding, CreatedPayment
 from .session import Session, tried
 from .status import by_transaction, try_number
 
@@ -54,7 +54,7 @@ def play_data(session: Session) -> None:
         made.state = "PENDING: it has no number to query by, and nobody has paid it"
         return
     known = Known(order_number=number)
-    status = session.ask("qr_status", by_transaction(number), known)
+    status = session.query("qr_status", by_transaction(number), known)
     finding = session.look("QR code: status", "qr_status", f"the status of transaction {number}", status, known)
     if isinstance(status, kassa.PaymentError):
         finding.problems.append(f"it cannot be queried by its transaction: {status}")
@@ -64,7 +64,7 @@ def play_data(session: Session) -> None:
     made.state = "PENDING: nobody has paid it: the test environment has no payment by QR"
 
 
-def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, Made] | None:
+def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, CreatedPayment] | None:
     request = kassa.QrPayment(sum_tyiyn=session.plan.amount * 100, callback_url=session.plan.callback_url)
     if not session.may(f"Create a {what} of {request.sum_tyiyn} tyiyn? No money moves by it."):
         session.skip(what)
@@ -98,7 +98,7 @@ def _with_transaction(
         candidates += [(f"elqr:{tag}", text) for tag, text in tags.items() if text]
     for place, number in candidates:
         before = session.proposal.copied()
-        answer = session.ask("qr_status", by_transaction(number), Known())
+        answer = session.query("qr_status", by_transaction(number), Known())
         step = "QR code: which number is its transaction?"
         if try_number(session, step, "qr_status", place, answer, before, "its transaction", is_own=True):
             session.proposal.put("qr_data", "transaction_id", place)

@@ -14,7 +14,7 @@ import kassa
 
 from ..output import block, line
 from ..proposal import Known, Leaf, Proposal, is_number, leaves, same_word
-from .finding import Finding, Made, described
+from .finding import Finding, CreatedPayment, described
 from .plan import Plan
 from .scrub import Scrubber
 
@@ -49,7 +49,7 @@ class Session:
                 if not self.proposal.has_word(name, word):
                     self.proposal.put_word(name, word)
         self.findings: list[Finding] = []
-        self.made: list[Made] = []
+        self.made: list[CreatedPayment] = []
         self.learned: list[str] = []
         self.skipped: list[str] = []
         self.unopened: list[str] = []
@@ -136,18 +136,18 @@ class Session:
         finding.unread = list(read.unread)
         return finding
 
-    def ask(
-        self, endpoint: str, ask: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
+    def query(
+        self, endpoint: str, query: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
     ) -> kassa.StatusReport | kassa.PaymentError:
         """Sends a query once more if its response was not understood and taught how to read it."""
         with self.gateway() as gateway:
-            answer = tried(ask, gateway)
+            answer = tried(query, gateway)
         if isinstance(answer, kassa.Unexpected) and 200 <= (answer.http_status or 0) < 300 and answer.body:
             learned = self.proposal.learn(endpoint, answer.body, known)
             self.learned += learned
             if learned:
                 with self.gateway() as gateway:
-                    return tried(ask, gateway)
+                    return tried(query, gateway)
         return answer
 
     def forget(self, before: Proposal) -> None:
@@ -184,13 +184,13 @@ class Session:
             proposed.withdraw_word("charged_words", word)
         return proposed
 
-    def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
+    def accept_made(self, endpoint: str, wanted: str, raw: str, made: CreatedPayment) -> None:
         """Lists the code of a response without a status as a success if the response has what was requested."""
         if raw and self.proposal.found(endpoint, raw, wanted) is not None:
             made.is_known = True
         self.accept_code(endpoint, raw, made)
 
-    def accept_code(self, endpoint: str, raw: str, made: Made) -> None:
+    def accept_code(self, endpoint: str, raw: str, made: CreatedPayment) -> None:
         """Lists the code of a response as a success if the gateway knows the payment, so that the request succeeded."""
         code = self.proposal.found(endpoint, raw, "code") if raw and made.is_known else None
         if code is not None and self.proposal.dialect.explain(endpoint, raw).code_means is None:
@@ -210,12 +210,12 @@ class Session:
         """The values that a request sets for its payment."""
         return Known(order, (Decimal(self.plan.amount),), (self.plan.callback_url, self.plan.return_url))
 
-    def begin(self, what: str, payment: kassa.PaymentRef) -> Made:
+    def begin(self, what: str, payment: kassa.PaymentRef) -> CreatedPayment:
         """Records it before sending, so that an interrupted run names it, too."""
-        self.made.append(Made(what, payment))
+        self.made.append(CreatedPayment(what, payment))
         return self.made[-1]
 
-    def created(self, made: Made, finding: Finding, answer: object, *, may_fail: bool) -> kassa.PaymentRef | None:
+    def created(self, made: CreatedPayment, finding: Finding, answer: object, *, may_fail: bool) -> kassa.PaymentRef | None:
         """Keeps the finding of a request that creates something; None if there is nothing to go on with."""
         payment: kassa.PaymentRef | None = None
         match answer:
@@ -234,7 +234,7 @@ class Session:
         self.keep(finding)
         return payment
 
-    def note(self, made: Made, verdict: kassa.Verdict) -> None:
+    def note(self, made: CreatedPayment, verdict: kassa.Verdict) -> None:
         """Takes over the gateway's last report of a payment."""
         made.payment = verdict.payment
         match verdict:
@@ -265,10 +265,10 @@ class Session:
         self.findings.append(kept)
 
 
-def tried(ask: Callable[..., T], *given: object) -> T | kassa.PaymentError:
+def tried(query: Callable[..., T], *given: object) -> T | kassa.PaymentError:
     """The answer, or the error in its place."""
     try:
-        return ask(*given)
+        return query(*given)
     except kassa.PaymentError as problem:
         return problem
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import kassa
 
 from ..proposal import Known, Leaf, Proposal
-from .finding import Finding, Made
+from .finding import Finding, CreatedPayment
 from .session import Session, tried
 
 StatusAnswer: TypeAlias = kassa.StatusReport | kassa.PaymentError
@@ -25,7 +25,7 @@ def with_number(
         return payment
     for leaf in numbers:
         before = session.proposal.copied()
-        answer = session.ask("payment_status", by_number(leaf.text), known)
+        answer = session.query("payment_status", by_number(leaf.text), known)
         own = (None, known.order_number, leaf.text)
         # A report of another payment would not make it this one's.
         is_own = (
@@ -98,11 +98,11 @@ def statuses(
         return isinstance(answer, kassa.StatusReport)
 
     if order is not None and provider is not None:
-        answer = session.ask("provider_status", by_order(order, provider), known)
+        answer = session.query("provider_status", by_order(order, provider), known)
         is_found = status("provider_status", f"by the merchant's order number {order}", answer)
     forms: dict[str, bool] = {}
     if number is not None:
-        session.ask("payment_status", by_number(number), known)
+        session.query("payment_status", by_number(number), known)
         for form in kassa.StatusQueryForm:
             with session.gateway(form=form) as gateway:
                 answer = tried(gateway.payment_status, number)
@@ -133,7 +133,7 @@ def _compare(
         finding.problems.append("it names another amount than was requested")
 
 
-def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *, must_end: bool) -> None:
+def follow(session: Session, step: str, made: CreatedPayment, payment: kassa.PaymentRef, *, must_end: bool) -> None:
     """Queries until the payment has ended, or the plan's time is over."""
     end = time.monotonic() + session.plan.wait
     while True:
@@ -173,7 +173,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
     session.keep(finding)
 
 
-def has_ended(session: Session, made: Made, payment: kassa.PaymentRef) -> bool:
+def has_ended(session: Session, made: CreatedPayment, payment: kassa.PaymentRef) -> bool:
     """Queries once, after a confirmation that was refused."""
     with session.gateway() as gateway:
         verdict = tried(gateway.check, payment)
@@ -192,9 +192,9 @@ def query(session: Session, number: str) -> None:
     ]
     ways.append(("payment_status", cards, f"the gateway's number {number}", by_number(number)))
     ways.append(("qr_status", cards, f"the transaction {number}", by_transaction(number)))
-    for endpoint, provider, request, ask in ways:
+    for endpoint, provider, request, query in ways:
         before = session.proposal.copied()
-        answer = session.ask(endpoint, ask, known)
+        answer = session.query(endpoint, query, known)
         is_known = isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint, provider)
         finding = session.look(step, endpoint, request, answer, Known())
         if not is_known:

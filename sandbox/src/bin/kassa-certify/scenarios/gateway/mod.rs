@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::{
-    backend::{Lie, Trouble},
-    case::{Case, Loss, Order, Played, Truth},
+    backend::{FalseStatus, OpeningFault},
+    case::{Case, Loss, Order, StepResult, Truth},
     event::{Event, Message},
     http::{self, BreakOff},
 };
@@ -58,7 +58,7 @@ pub(crate) enum Script {
         value: Value,
     },
     /// The status fails while the callback arrives.
-    StatusDown(Lie),
+    StatusDown(FalseStatus),
     Unreported {
         comes_back: bool,
     },
@@ -68,10 +68,10 @@ pub(crate) enum Script {
     },
     BrokenOff(BreakOff),
     Killed(Killed),
-    Opening(Trouble),
+    Opening(OpeningFault),
 }
 
-pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
+pub(crate) async fn play(case: &mut Case, script: &Script) -> StepResult {
     match script {
         Script::Paid { copies, comes_back } => paid(case, *copies, *comes_back).await,
         Script::Declined => declined(case).await,
@@ -87,17 +87,17 @@ pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
         Script::Crowd { count, pays } => crowd(case, *count, *pays).await,
         Script::BrokenOff(how) => broken_off(case, *how).await,
         Script::Killed(killed) => shop_killed(case, *killed).await,
-        Script::Opening(trouble) => opening(case, *trouble).await,
+        Script::Opening(fault) => opening(case, *fault).await,
     }
 }
 
 /// The payer pays; the callback of the charge. The shop has not received it yet.
-async fn pay(case: &mut Case, order: &Order) -> Played<Event> {
+async fn pay(case: &mut Case, order: &Order) -> StepResult<Event> {
     case.charge(&order.opened.id).await?;
     callback(case, order, "CHARGE").await
 }
 
-async fn callback(case: &Case, order: &Order, status: &str) -> Played<Event> {
+async fn callback(case: &Case, order: &Order, status: &str) -> StepResult<Event> {
     if order.opened.callback_url.is_empty() {
         return Err("the shop names no callback URL".to_owned());
     }
@@ -134,7 +134,7 @@ fn filled(case: &Case, text: &str, order: &Order) -> String {
     text.replace("{amount}", &order.opened.amount)
 }
 
-async fn paid(case: &mut Case, copies: Copies, comes_back: bool) -> Played {
+async fn paid(case: &mut Case, copies: Copies, comes_back: bool) -> StepResult {
     let order = case.order().await?;
     case.open_return(&order, "", None, false).await?;
     let callback = pay(case, &order).await?;
@@ -156,7 +156,7 @@ async fn paid(case: &mut Case, copies: Copies, comes_back: bool) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn declined(case: &mut Case) -> Played {
+async fn declined(case: &mut Case) -> StepResult {
     let order = case.order().await?;
     case.stage.backend.decline(&order.opened.id).await?;
     case.say("the gateway declines the payment");
@@ -166,7 +166,7 @@ async fn declined(case: &mut Case) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-async fn late(case: &mut Case, pause: Duration) -> Played {
+async fn late(case: &mut Case, pause: Duration) -> StepResult {
     let order = case.order().await?;
     let callback = pay(case, &order).await?;
     sleep(pause).await;
@@ -175,7 +175,7 @@ async fn late(case: &mut Case, pause: Duration) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn stale(case: &mut Case, status: &str) -> Played {
+async fn stale(case: &mut Case, status: &str) -> StepResult {
     let order = case.order().await?;
     let callback = pay(case, &order).await?;
     deliver(case, &order, &callback).await;
@@ -186,7 +186,7 @@ async fn stale(case: &mut Case, status: &str) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn forged(case: &mut Case, index: usize) -> Played {
+async fn forged(case: &mut Case, index: usize) -> StepResult {
     let (name, text) = FORGED[index];
     let order = case.order().await?;
     let body = filled(case, text, &order);
@@ -196,7 +196,7 @@ async fn forged(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-async fn body(case: &mut Case, index: usize) -> Played {
+async fn body(case: &mut Case, index: usize) -> StepResult {
     let (name, text) = BODIES[index];
     let order = case.order().await?;
     let body = match name {
@@ -210,7 +210,7 @@ async fn body(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-async fn another_order(case: &mut Case, both_paid: bool) -> Played {
+async fn another_order(case: &mut Case, both_paid: bool) -> StepResult {
     let (first, second) = (case.order().await?, case.order().await?);
     let callback = pay(case, &first).await?;
     post(case, &second, "the callback of the first order, at the address of the second one", &callback.body).await;
@@ -224,7 +224,7 @@ async fn another_order(case: &mut Case, both_paid: bool) -> Played {
     case.expect(&second, if both_paid { Truth::Paid } else { Truth::Unpaid }).await
 }
 
-async fn returned(case: &mut Case, index: usize) -> Played {
+async fn returned(case: &mut Case, index: usize) -> StepResult {
     let (_, query, is_form) = RETURNS[index];
     let order = case.order().await?;
     let query = filled(case, query, &order);
@@ -234,9 +234,9 @@ async fn returned(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-async fn mismatch(case: &mut Case, member: &'static str, value: &Value) -> Played {
+async fn mismatch(case: &mut Case, member: &'static str, value: &Value) -> StepResult {
     let order = case.order().await?;
-    case.lie(&order.opened.id, Some(&Lie::Member(member, value.clone())))?;
+    case.lie(&order.opened.id, Some(&FalseStatus::Member(member, value.clone())))?;
     let callback = pay(case, &order).await?;
     case.say(format!("the gateway's status has {member} {value}"));
     let mut altered = callback.value();
@@ -247,7 +247,7 @@ async fn mismatch(case: &mut Case, member: &'static str, value: &Value) -> Playe
     case.expect(&order, Truth::Unpaid).await
 }
 
-async fn status_down(case: &mut Case, lie: &Lie) -> Played {
+async fn status_down(case: &mut Case, lie: &FalseStatus) -> StepResult {
     let order = case.order().await?;
     let callback = pay(case, &order).await?;
     case.lie(&order.opened.id, Some(lie))?;
@@ -266,7 +266,7 @@ async fn status_down(case: &mut Case, lie: &Lie) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn unreported(case: &mut Case, comes_back: bool) -> Played {
+async fn unreported(case: &mut Case, comes_back: bool) -> StepResult {
     let order = case.order().await?;
     pay(case, &order).await?;
     if comes_back {
@@ -293,7 +293,7 @@ async fn unreported(case: &mut Case, comes_back: bool) -> Played {
     }
 }
 
-async fn crowd(case: &mut Case, count: usize, pays: usize) -> Played {
+async fn crowd(case: &mut Case, count: usize, pays: usize) -> StepResult {
     let mut orders = Vec::new();
     for _ in 0..count {
         orders.push(case.order().await?);
@@ -311,7 +311,7 @@ async fn crowd(case: &mut Case, count: usize, pays: usize) -> Played {
     Ok(())
 }
 
-async fn broken_off(case: &mut Case, how: BreakOff) -> Played {
+async fn broken_off(case: &mut Case, how: BreakOff) -> StepResult {
     let order = case.order().await?;
     let callback = pay(case, &order).await?;
     let sent = message(&callback.body);
@@ -325,7 +325,7 @@ async fn broken_off(case: &mut Case, how: BreakOff) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn shop_killed(case: &mut Case, killed: Killed) -> Played {
+async fn shop_killed(case: &mut Case, killed: Killed) -> StepResult {
     let order = case.order().await?;
     if killed == Killed::BeforePayment {
         case.restart().await?;
@@ -355,8 +355,8 @@ async fn shop_killed(case: &mut Case, killed: Killed) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-async fn opening(case: &mut Case, trouble: Trouble) -> Played {
-    let (answer, opened) = case.try_order(trouble, None).await?;
+async fn opening(case: &mut Case, fault: OpeningFault) -> StepResult {
+    let (answer, opened) = case.try_order(fault, None).await?;
     case.say(format!("the shop answers HTTP {} to the order", answer.status));
     case.check_shop().await?;
     if let Some(opened) = opened {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Copies, Killed, Script};
 use crate::{
-    backend::{Lie, Trouble},
+    backend::{FalseStatus, OpeningFault},
     http::BreakOff,
     scenarios::{Scenario, Script as Any},
 };
@@ -148,9 +148,12 @@ pub(crate) fn all() -> Vec<Scenario> {
             Script::Mismatch { member, value },
         );
     }
-    for (lie, name) in
-        [(Lie::Status(500), "500"), (Lie::Status(503), "503"), (Lie::Status(401), "401"), (Lie::Garbage, "not-json")]
-    {
+    for (lie, name) in [
+        (FalseStatus::Status(500), "500"),
+        (FalseStatus::Status(503), "503"),
+        (FalseStatus::Status(401), "401"),
+        (FalseStatus::Garbage, "not-json"),
+    ] {
         add(
             &format!("status-down/{name}"),
             format!("the gateway's status fails ({name}) when the callback arrives, and works again later"),
@@ -193,19 +196,19 @@ pub(crate) fn all() -> Vec<Scenario> {
             Script::Killed(killed),
         );
     }
-    for (trouble, name, text) in [
-        (Trouble::Refused(503), "refused-503", "answers 503"),
-        (Trouble::Refused(500), "refused-500", "answers 500"),
-        (Trouble::Refused(401), "refused-401", "answers 401"),
-        (Trouble::Refused(429), "refused-429", "answers 429"),
-        (Trouble::ResponseLost, "answer-lost", "makes the payment, and its answer is lost"),
-        (Trouble::Garbage, "not-json", "answers something that is not JSON"),
-        (Trouble::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
+    for (fault, name, text) in [
+        (OpeningFault::Refused(503), "refused-503", "answers 503"),
+        (OpeningFault::Refused(500), "refused-500", "answers 500"),
+        (OpeningFault::Refused(401), "refused-401", "answers 401"),
+        (OpeningFault::Refused(429), "refused-429", "answers 429"),
+        (OpeningFault::ResponseLost, "answer-lost", "makes the payment, and its answer is lost"),
+        (OpeningFault::Garbage, "not-json", "answers something that is not JSON"),
+        (OpeningFault::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
     ] {
         add(
             &format!("opening/{name}"),
             format!("the gateway {text} when the shop starts a payment"),
-            Script::Opening(trouble),
+            Script::Opening(fault),
         );
     }
     list

@@ -6,15 +6,15 @@ use tokio::time::sleep;
 
 use super::{Killed, Sequence, Timing, history};
 use crate::{
-    backend::Trouble,
-    case::{Case, Loss, Order, Played, Truth},
+    backend::OpeningFault,
+    case::{Case, Loss, Order, StepResult, Truth},
     event::{Event, new_id, now_s},
     http::{self, BreakOff},
+    pay_method::PayMethod,
     shop::Names,
-    way::Way,
 };
 
-pub(super) async fn twice(case: &mut Case, way: Way, timing: Timing, new_id: bool) -> Played {
+pub(super) async fn twice(case: &mut Case, way: PayMethod, timing: Timing, new_id: bool) -> StepResult {
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     let copy = |event: &Event| if new_id { event.renamed() } else { event.clone() };
@@ -38,7 +38,7 @@ pub(super) async fn twice(case: &mut Case, way: Way, timing: Timing, new_id: boo
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn late(case: &mut Case, way: Way, pause: Duration) -> Played {
+pub(super) async fn late(case: &mut Case, way: PayMethod, pause: Duration) -> StepResult {
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     case.open_return(&order, "", None, true).await?;
@@ -48,7 +48,7 @@ pub(super) async fn late(case: &mut Case, way: Way, pause: Duration) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn sequence_of(case: &mut Case, way: Way, sequence: Sequence) -> Played {
+pub(super) async fn sequence_of(case: &mut Case, way: PayMethod, sequence: Sequence) -> StepResult {
     let order = case.order().await?;
     case.pay(&order, way).await?;
     let mut events = history(case, &order).await?;
@@ -68,7 +68,7 @@ pub(super) async fn sequence_of(case: &mut Case, way: Way, sequence: Sequence) -
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn broken_off(case: &mut Case, way: Way, how: BreakOff) -> Played {
+pub(super) async fn broken_off(case: &mut Case, way: PayMethod, how: BreakOff) -> StepResult {
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     let message = case.signed(&event);
@@ -83,7 +83,7 @@ pub(super) async fn broken_off(case: &mut Case, way: Way, how: BreakOff) -> Play
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn shop_killed(case: &mut Case, way: Way, killed: Killed) -> Played {
+pub(super) async fn shop_killed(case: &mut Case, way: PayMethod, killed: Killed) -> StepResult {
     let order = case.order().await?;
     if killed == Killed::BeforePayment {
         case.restart().await?;
@@ -114,8 +114,8 @@ pub(super) async fn shop_killed(case: &mut Case, way: Way, killed: Killed) -> Pl
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn opening(case: &mut Case, trouble: Trouble) -> Played {
-    let (answer, opened) = case.try_order(trouble, None).await?;
+pub(super) async fn opening(case: &mut Case, fault: OpeningFault) -> StepResult {
+    let (answer, opened) = case.try_order(fault, None).await?;
     case.say(format!("the shop answers HTTP {} to the order", answer.status));
     case.check_shop().await?;
     if let Some(opened) = opened {
@@ -127,12 +127,12 @@ pub(super) async fn opening(case: &mut Case, trouble: Trouble) -> Played {
         case.expect(&order, Truth::Unpaid).await?;
     }
     let next = case.order().await?;
-    let event = case.pay(&next, Way::PayForm).await?;
+    let event = case.pay(&next, PayMethod::PayForm).await?;
     case.deliver(&event).await;
     case.expect(&next, Truth::Paid).await
 }
 
-pub(super) async fn reported_again(case: &mut Case, way: Way) -> Played {
+pub(super) async fn reported_again(case: &mut Case, way: PayMethod) -> StepResult {
     let order = case.order().await?;
     case.pay(&order, way).await?;
     let events = history(case, &order).await?;
@@ -153,7 +153,7 @@ pub(super) async fn reported_again(case: &mut Case, way: Way) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn history_again(case: &mut Case, way: Way) -> Played {
+pub(super) async fn history_again(case: &mut Case, way: PayMethod) -> StepResult {
     let order = case.order().await?;
     case.pay(&order, way).await?;
     let events = history(case, &order).await?;
@@ -168,7 +168,7 @@ pub(super) async fn history_again(case: &mut Case, way: Way) -> Played {
 }
 
 /// The server's database is restored to a moment before the payment.
-pub(super) async fn restored(case: &mut Case, way: Way) -> Played {
+pub(super) async fn restored(case: &mut Case, way: PayMethod) -> StepResult {
     let stage = Arc::clone(&case.stage);
     let Some(server) = &stage.backend.server else {
         return Err("there is no server".to_owned());
@@ -196,7 +196,7 @@ pub(super) async fn restored(case: &mut Case, way: Way) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) fn copy_database(from: &Path, to: &Path) -> Played {
+pub(super) fn copy_database(from: &Path, to: &Path) -> StepResult {
     let failed = |error: std::io::Error| format!("the server's database cannot be copied: {error}");
     fs::create_dir_all(to).map_err(failed)?;
     for name in ["kassa.db", "kassa.db-wal", "kassa.db-shm"] {

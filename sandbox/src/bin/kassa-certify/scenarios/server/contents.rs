@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::filled;
 use crate::{
-    backend::Lie,
-    case::{Case, Played, Truth},
+    backend::FalseStatus,
+    case::{Case, StepResult, Truth},
     event::{Event, Message, new_id},
+    pay_method::PayMethod,
     scenarios::{signatures, way},
-    way::Way,
 };
 
 /// Kinds of events that the server sends (docs/events.md), except `checkout.paid`.
@@ -16,7 +16,7 @@ pub(super) const KINDS: [&str; 19] = [
     "checkout.expired",
     "checkout.cancelled",
     "checkout.overpaid",
-    "checkout.refund_noted",
+    "checkout.refund_recorded",
     "payment.created",
     "payment.sending",
     "payment.accepted",
@@ -104,7 +104,7 @@ pub(super) const REFERENCES: [(&str, &str); 8] = [
     ("empty", ""),
 ];
 
-pub(super) async fn forged(case: &mut Case, forgery: signatures::Forgery) -> Played {
+pub(super) async fn forged(case: &mut Case, forgery: signatures::Forgery) -> StepResult {
     let order = case.order().await?;
     let event = case.invented(&order, "checkout.paid");
     let message = forgery.message(&event, &case.stage.backend.secret);
@@ -113,7 +113,7 @@ pub(super) async fn forged(case: &mut Case, forgery: signatures::Forgery) -> Pla
     case.expect(&order, Truth::Unpaid).await
 }
 
-pub(super) async fn genuine_event(case: &mut Case, way: Way, genuine: signatures::Genuine) -> Played {
+pub(super) async fn genuine_event(case: &mut Case, way: PayMethod, genuine: signatures::Genuine) -> StepResult {
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     let message = genuine.message(&event, &case.stage.backend.secret);
@@ -125,7 +125,7 @@ pub(super) async fn genuine_event(case: &mut Case, way: Way, genuine: signatures
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn other_kind(case: &mut Case, kind: &str, then_paid: Option<Way>) -> Played {
+pub(super) async fn other_kind(case: &mut Case, kind: &str, then_paid: Option<PayMethod>) -> StepResult {
     let order = case.order().await?;
     let event = case.invented(&order, kind);
     let is_through = case.deliver(&event).await;
@@ -140,7 +140,7 @@ pub(super) async fn other_kind(case: &mut Case, kind: &str, then_paid: Option<Wa
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn unknown_members(case: &mut Case, way: Way, members: usize) -> Played {
+pub(super) async fn unknown_members(case: &mut Case, way: PayMethod, members: usize) -> StepResult {
     let order = case.order().await?;
     let event = case.pay(&order, way).await?;
     let (_, added) = MEMBERS[members];
@@ -163,7 +163,7 @@ pub(super) fn merge(into: &mut Value, added: &Value) {
     }
 }
 
-pub(super) async fn unsigned(case: &mut Case, index: usize) -> Played {
+pub(super) async fn unsigned(case: &mut Case, index: usize) -> StepResult {
     let order = case.order().await?;
     let (name, body) = BODIES[index];
     let body = match name {
@@ -179,7 +179,7 @@ pub(super) async fn unsigned(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-pub(super) async fn signed_body(case: &mut Case, index: usize) -> Played {
+pub(super) async fn signed_body(case: &mut Case, index: usize) -> StepResult {
     let order = case.order().await?;
     let (name, body) = SIGNED_BODIES[index];
     let event = Event { id: new_id(), body: filled(body, &order).into_bytes() };
@@ -193,7 +193,7 @@ pub(super) async fn signed_body(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn another(case: &mut Case, member: &str, value: &Value) -> Played {
+pub(super) async fn another(case: &mut Case, member: &str, value: &Value) -> StepResult {
     let order = case.order().await?;
     let amount: f64 = order.opened.amount.parse().unwrap_or(390.0);
     let text = value.as_str().unwrap_or_default().replace("{amount}", &order.opened.amount);
@@ -205,7 +205,7 @@ pub(super) async fn another(case: &mut Case, member: &str, value: &Value) -> Pla
     case.expect(&order, Truth::Unpaid).await
 }
 
-pub(super) async fn another_reference(case: &mut Case, index: usize) -> Played {
+pub(super) async fn another_reference(case: &mut Case, index: usize) -> StepResult {
     let order = case.order().await?;
     let reference = filled(REFERENCES[index].1, &order);
     if reference == order.opened.reference {
@@ -221,10 +221,10 @@ pub(super) async fn another_reference(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-pub(super) async fn mismatch(case: &mut Case, way: Way, member: &'static str, value: &Value) -> Played {
+pub(super) async fn mismatch(case: &mut Case, way: PayMethod, member: &'static str, value: &Value) -> StepResult {
     let order = case.order().await?;
     let number = case.begin(&order, way).await?;
-    case.lie(&number, Some(&Lie::Member(member, value.clone())))?;
+    case.lie(&number, Some(&FalseStatus::Member(member, value.clone())))?;
     case.charge(&number).await?;
     let reported = |event: &Event| {
         ["payment.mismatch", "payment.unverifiable", "payment.unknown"].contains(&event.kind().as_str())

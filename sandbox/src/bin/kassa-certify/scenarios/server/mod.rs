@@ -14,11 +14,11 @@ use serde_json::Value;
 
 use super::signatures;
 use crate::{
-    backend::Trouble,
-    case::{Case, Order, Played},
+    backend::OpeningFault,
+    case::{Case, Order, StepResult},
     event::Event,
     http::BreakOff,
-    way::Way,
+    pay_method::PayMethod,
 };
 
 /// How copies of an event arrive.
@@ -72,34 +72,34 @@ pub(crate) enum Ended {
 /// The steps of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) enum Script {
-    Paid(Way),
-    Closed(Way),
-    Declined { way: Way, then_paid: bool },
-    Twice { way: Way, timing: Timing, new_id: bool },
-    Late { way: Way, pause: Duration },
-    Sequence { way: Way, sequence: Sequence },
+    Paid(PayMethod),
+    Closed(PayMethod),
+    Declined { way: PayMethod, then_paid: bool },
+    Twice { way: PayMethod, timing: Timing, new_id: bool },
+    Late { way: PayMethod, pause: Duration },
+    Sequence { way: PayMethod, sequence: Sequence },
     Forged(signatures::Forgery),
-    Genuine { way: Way, genuine: signatures::Genuine },
-    Kind { kind: &'static str, then_paid: Option<Way> },
-    Members { way: Way, members: usize },
+    Genuine { way: PayMethod, genuine: signatures::Genuine },
+    Kind { kind: &'static str, then_paid: Option<PayMethod> },
+    Members { way: PayMethod, members: usize },
     Body(usize),
     SignedBody(usize),
     Other { member: &'static str, value: Value },
     Reference(usize),
-    Ended { way: Way, ended: Ended },
-    Overpaid { other: Way, is_form_first: bool, overpaid: Overpaid },
-    Mismatch { way: Way, member: &'static str, value: Value },
+    Ended { way: PayMethod, ended: Ended },
+    Overpaid { other: PayMethod, is_form_first: bool, overpaid: Overpaid },
+    Mismatch { way: PayMethod, member: &'static str, value: Value },
     Crowd { count: usize, pays: usize },
-    BrokenOff { way: Way, how: BreakOff },
-    Killed { way: Way, killed: Killed },
+    BrokenOff { way: PayMethod, how: BreakOff },
+    Killed { way: PayMethod, killed: Killed },
     Returned(usize),
-    Unreported(Way),
-    Opening(Trouble),
-    Restored { way: Way, real: bool },
-    RestoredBackwards(Way),
+    Unreported(PayMethod),
+    Opening(OpeningFault),
+    Restored { way: PayMethod, real: bool },
+    RestoredBackwards(PayMethod),
 }
 
-pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
+pub(crate) async fn play(case: &mut Case, script: &Script) -> StepResult {
     match script {
         Script::Paid(way) => payers::paid(case, *way, true).await,
         Script::Closed(way) => payers::paid(case, *way, false).await,
@@ -125,7 +125,7 @@ pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
         Script::Killed { way, killed } => arrival::shop_killed(case, *way, *killed).await,
         Script::Returned(index) => payers::returned(case, *index).await,
         Script::Unreported(way) => payers::unreported(case, *way).await,
-        Script::Opening(trouble) => arrival::opening(case, *trouble).await,
+        Script::Opening(fault) => arrival::opening(case, *fault).await,
         Script::Restored { way, real: false } => arrival::reported_again(case, *way).await,
         Script::Restored { way, real: true } => arrival::restored(case, *way).await,
         Script::RestoredBackwards(way) => arrival::history_again(case, *way).await,
@@ -133,7 +133,7 @@ pub(crate) async fn play(case: &mut Case, script: &Script) -> Played {
 }
 
 /// All events of an order so far; the last one is `checkout.paid`.
-async fn history(case: &mut Case, order: &Order) -> Played<Vec<Event>> {
+async fn history(case: &mut Case, order: &Order) -> StepResult<Vec<Event>> {
     case.paid_event(order).await?;
     Ok(case.stage.backend.reported(&order.opened.reference))
 }

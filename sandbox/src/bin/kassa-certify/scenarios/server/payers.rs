@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{Ended, Overpaid, filled, history};
 use crate::{
-    backend::Trouble,
-    case::{Case, Loss, Order, Played, Truth},
+    backend::OpeningFault,
+    case::{Case, Loss, Order, StepResult, Truth},
     event::Event,
+    pay_method::PayMethod,
     scenarios::way,
-    way::Way,
 };
 
 /// Queries with which a payer opens the return page without having paid, and whether it is a posted form.
@@ -26,7 +26,7 @@ pub(super) const RETURNS: [(&str, &str, bool); 8] = [
     ("posted-status", "status=CHARGE&type=checkout.paid", true),
 ];
 
-pub(super) async fn paid(case: &mut Case, way: Way, comes_back: bool) -> Played {
+pub(super) async fn paid(case: &mut Case, way: PayMethod, comes_back: bool) -> StepResult {
     let order = case.order().await?;
     case.open_return(&order, "", None, false).await?;
     case.pay(&order, way).await?;
@@ -39,12 +39,12 @@ pub(super) async fn paid(case: &mut Case, way: Way, comes_back: bool) -> Played 
     Ok(())
 }
 
-pub(super) async fn declined(case: &mut Case, way: Way, then_paid: bool) -> Played {
+pub(super) async fn declined(case: &mut Case, way: PayMethod, then_paid: bool) -> StepResult {
     let order = case.order().await?;
     let number = case.begin(&order, way).await?;
     case.stage.backend.decline(&number).await?;
     case.say("the gateway declines the payment");
-    if way != Way::PayForm {
+    if way != PayMethod::PayForm {
         // A pay-form can still be paid after a decline, so the server does not call it rejected.
         case.event(&order, "payment.rejected").await?;
     }
@@ -55,15 +55,15 @@ pub(super) async fn declined(case: &mut Case, way: Way, then_paid: bool) -> Play
     if !then_paid {
         return case.expect(&order, Truth::Unpaid).await;
     }
-    case.pay(&order, if way == Way::PayForm { Way::Qr } else { way }).await?;
+    case.pay(&order, if way == PayMethod::PayForm { PayMethod::Qr } else { way }).await?;
     let events = history(case, &order).await?;
     case.deliver_all(&events[upto..]).await;
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn after_the_end(case: &mut Case, way: Way, ended: Ended) -> Played {
+pub(super) async fn after_the_end(case: &mut Case, way: PayMethod, ended: Ended) -> StepResult {
     let lifetime = (ended == Ended::Expired).then_some(60);
-    let order = case.order_with(Trouble::None, lifetime).await?;
+    let order = case.order_with(OpeningFault::None, lifetime).await?;
     let number = case.begin(&order, way).await?;
     let end = if ended == Ended::Expired { "checkout.expired" } else { "checkout.cancelled" };
     if ended != Ended::Expired
@@ -82,7 +82,7 @@ pub(super) async fn after_the_end(case: &mut Case, way: Way, ended: Ended) -> Pl
 }
 
 /// Waits for the event of a checkout's end. A checkout lives for at least a minute, which is longer than one wait.
-pub(super) async fn expired(case: &mut Case, order: &Order, kind: &str) -> Played<Event> {
+pub(super) async fn expired(case: &mut Case, order: &Order, kind: &str) -> StepResult<Event> {
     for _ in 0..2 {
         if let Ok(event) = case.event(order, kind).await {
             return Ok(event);
@@ -91,9 +91,14 @@ pub(super) async fn expired(case: &mut Case, order: &Order, kind: &str) -> Playe
     case.event(order, kind).await
 }
 
-pub(super) async fn overpaid_order(case: &mut Case, other: Way, is_form_first: bool, overpaid: Overpaid) -> Played {
+pub(super) async fn overpaid_order(
+    case: &mut Case,
+    other: PayMethod,
+    is_form_first: bool,
+    overpaid: Overpaid,
+) -> StepResult {
     let order = case.order().await?;
-    let mut numbers = [case.begin(&order, Way::PayForm).await?, case.begin(&order, other).await?];
+    let mut numbers = [case.begin(&order, PayMethod::PayForm).await?, case.begin(&order, other).await?];
     if !is_form_first {
         numbers.reverse();
     }
@@ -101,7 +106,7 @@ pub(super) async fn overpaid_order(case: &mut Case, other: Way, is_form_first: b
     let paid = case.paid_event(&order).await?;
     case.charge(&numbers[1]).await?;
     let surplus = case.event(&order, "checkout.overpaid").await?;
-    let refund = case.invented(&order, "checkout.refund_noted").altered(|event| {
+    let refund = case.invented(&order, "checkout.refund_recorded").altered(|event| {
         event["data"]["version"] = 99.into();
         event["data"]["by"] = "Aida".into();
         event["data"]["reason"] = "The second payment was given back at the gateway".into();
@@ -120,7 +125,7 @@ pub(super) async fn overpaid_order(case: &mut Case, other: Way, is_form_first: b
     case.expect(&order, Truth::Paid).await
 }
 
-pub(super) async fn crowd(case: &mut Case, count: usize, pays: usize) -> Played {
+pub(super) async fn crowd(case: &mut Case, count: usize, pays: usize) -> StepResult {
     let mut orders = Vec::new();
     for _ in 0..count {
         orders.push(case.order().await?);
@@ -148,7 +153,7 @@ pub(super) async fn crowd(case: &mut Case, count: usize, pays: usize) -> Played 
     Ok(())
 }
 
-pub(super) async fn returned(case: &mut Case, index: usize) -> Played {
+pub(super) async fn returned(case: &mut Case, index: usize) -> StepResult {
     let (_, query, is_form) = RETURNS[index];
     let order = case.order().await?;
     let query = filled(query, &order);
@@ -159,7 +164,7 @@ pub(super) async fn returned(case: &mut Case, index: usize) -> Played {
     case.expect(&order, Truth::Unpaid).await
 }
 
-pub(super) async fn unreported(case: &mut Case, way: Way) -> Played {
+pub(super) async fn unreported(case: &mut Case, way: PayMethod) -> StepResult {
     let order = case.order().await?;
     case.pay(&order, way).await?;
     case.open_return(&order, "statusCode=200", None, true).await?;

@@ -11,10 +11,10 @@ use super::{
     payers::RETURNS,
 };
 use crate::{
-    backend::Trouble,
+    backend::OpeningFault,
     http::BreakOff,
+    pay_method::PayMethod,
     scenarios::{Scenario, Script as Any, signatures, way},
-    way::Way,
 };
 
 struct List(Vec<Scenario>);
@@ -32,13 +32,13 @@ pub(crate) fn all() -> Vec<Scenario> {
     payers(&mut list);
     copies(&mut list);
     contents(&mut list);
-    troubles(&mut list);
+    faults(&mut list);
     list.0
 }
 
 /// Payers who pay, give up, or pay twice or late.
 fn payers(list: &mut List) {
-    for way in Way::ALL {
+    for way in PayMethod::ALL {
         let name = way.name();
         list.add(
             format!("paid/{name}"),
@@ -86,8 +86,8 @@ fn payers(list: &mut List) {
     {
         // A pay-form is started first, because it does not block other methods.
         for is_form_first in [true, false] {
-            let other = if index % 2 == 0 { Way::Qr } else { Way::Mbank };
-            let first = if is_form_first { Way::PayForm } else { other };
+            let other = if index % 2 == 0 { PayMethod::Qr } else { PayMethod::Mbank };
+            let first = if is_form_first { PayMethod::PayForm } else { other };
             let (name, text) = match overpaid {
                 Overpaid::InOrder => ("in-order", "events in order"),
                 Overpaid::SurplusFirst => ("surplus-first", "checkout.overpaid arrives first"),
@@ -115,7 +115,8 @@ fn payers(list: &mut List) {
     .into_iter()
     .enumerate()
     {
-        for way in [way(index), way(index + 1)].into_iter().filter(|way| ended != Ended::Expired || *way != Way::Mbank)
+        for way in
+            [way(index), way(index + 1)].into_iter().filter(|way| ended != Ended::Expired || *way != PayMethod::Mbank)
         {
             list.add(
                 format!("paid-late/{name}-{}", way.name()),
@@ -135,7 +136,7 @@ fn copies(list: &mut List) {
         (Timing::AfterAll, "after-all", "once more after all other events"),
     ];
     for (timing, name, text) in timings {
-        for way in Way::ALL {
+        for way in PayMethod::ALL {
             list.add(
                 format!("event-twice/{name}-{}", way.name()),
                 format!("checkout.paid ({}) arrives again: {text}", way.name()),
@@ -155,7 +156,7 @@ fn copies(list: &mut List) {
         (Sequence::TwiceOver, "twice-over", "the whole history twice"),
     ];
     for (sequence, name, text) in sequences {
-        for way in Way::ALL {
+        for way in PayMethod::ALL {
             list.add(
                 format!("out-of-order/{name}-{}", way.name()),
                 format!("the events of a payment by {}: {text}", way.name()),
@@ -170,7 +171,7 @@ fn copies(list: &mut List) {
             Script::Late { way: way(index), pause: Duration::from_secs(pause) },
         );
     }
-    for way in Way::ALL {
+    for way in PayMethod::ALL {
         list.add(
             format!("restored/lower-version-{}", way.name()),
             "after a restore of the server, the payment is reported again with an older version",
@@ -185,12 +186,12 @@ fn copies(list: &mut List) {
     list.add(
         "restored/real-qr".to_owned(),
         "the server's database is restored to a moment before the payment (qr)",
-        Script::Restored { way: Way::Qr, real: true },
+        Script::Restored { way: PayMethod::Qr, real: true },
     );
     list.add(
         "restored/real-mbank".to_owned(),
         "the server's database is restored to a moment before the payment (mbank)",
-        Script::Restored { way: Way::Mbank, real: true },
+        Script::Restored { way: PayMethod::Mbank, real: true },
     );
 }
 
@@ -274,7 +275,7 @@ fn contents(list: &mut List) {
         ("currency", json!("USD"), "currency"),
         ("orderNumber", json!("ANOTHER-1"), "order"),
     ] {
-        for way in [Way::PayForm, Way::Mbank] {
+        for way in [PayMethod::PayForm, PayMethod::Mbank] {
             list.add(
                 format!("mismatch/{name}-{}", way.name()),
                 format!("the gateway reports a charge of another {name}: payment.mismatch"),
@@ -285,7 +286,7 @@ fn contents(list: &mut List) {
 }
 
 /// Connections, processes and answers that break.
-fn troubles(list: &mut List) {
+fn faults(list: &mut List) {
     let kinds = [
         (BreakOff::InBody, "in-body", "the connection breaks in the middle of the body"),
         (BreakOff::InHead, "in-head", "the connection breaks in the middle of the head"),
@@ -293,7 +294,7 @@ fn troubles(list: &mut List) {
         (BreakOff::Slowly, "slowly", "the event arrives in pieces"),
     ];
     for (kind, name, text) in kinds {
-        for way in Way::ALL {
+        for way in PayMethod::ALL {
             list.add(
                 format!("broken-off/{name}-{}", way.name()),
                 format!("{text} ({}), and the event is sent again", way.name()),
@@ -309,7 +310,7 @@ fn troubles(list: &mut List) {
         (Killed::BetweenCopies, "between-copies", "between two copies of the event"),
     ];
     for (killed, name, text) in kills {
-        for way in [Way::PayForm, Way::Qr] {
+        for way in [PayMethod::PayForm, PayMethod::Qr] {
             list.add(
                 format!("shop-killed/{name}-{}", way.name()),
                 format!("the shop is killed {text} ({}), and started again", way.name()),
@@ -317,19 +318,19 @@ fn troubles(list: &mut List) {
             );
         }
     }
-    for (trouble, name, text) in [
-        (Trouble::Refused(503), "refused-503", "answers 503"),
-        (Trouble::Refused(500), "refused-500", "answers 500"),
-        (Trouble::Refused(401), "refused-401", "answers 401"),
-        (Trouble::Refused(429), "refused-429", "answers 429"),
-        (Trouble::ResponseLost, "answer-lost", "opens the checkout, and its answer is lost"),
-        (Trouble::Garbage, "not-json", "answers something that is not JSON"),
-        (Trouble::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
+    for (fault, name, text) in [
+        (OpeningFault::Refused(503), "refused-503", "answers 503"),
+        (OpeningFault::Refused(500), "refused-500", "answers 500"),
+        (OpeningFault::Refused(401), "refused-401", "answers 401"),
+        (OpeningFault::Refused(429), "refused-429", "answers 429"),
+        (OpeningFault::ResponseLost, "answer-lost", "opens the checkout, and its answer is lost"),
+        (OpeningFault::Garbage, "not-json", "answers something that is not JSON"),
+        (OpeningFault::Late(Duration::from_secs(3)), "slow", "answers after 3 s"),
     ] {
         list.add(
             format!("opening/{name}"),
             format!("kassa-server {text} when the shop opens a checkout"),
-            Script::Opening(trouble),
+            Script::Opening(fault),
         );
     }
 }

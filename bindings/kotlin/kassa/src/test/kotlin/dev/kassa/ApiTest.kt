@@ -28,7 +28,7 @@ class ApiTest {
     private val offered = all.filter(::isOffered)
 
     @Test
-    fun `the API is the one that is written down`() {
+    fun `API is the one that is written down`() {
         val file = Path.of("api/kassa.api")
         val now = offered.joinToString("\n", transform = ::described)
         if (System.getProperty("kassa.api.write").toBoolean()) file.writeText(now)

@@ -35,7 +35,7 @@ import kotlin.time.Duration.Companion.milliseconds
 /** Giving up is heard at once, and a payment that was sent goes on, once. The responses are held until afterwards. */
 class CancellationTest {
     @Test
-    fun `a cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {
+    fun `cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {
         withGateway(held(CREATED), CHARGED) { gateway, server ->
             val payment = cardPayment(orderNumber = "o-1")
             val call = async(Dispatchers.Default) { gateway.createCardPayment(payment) }
@@ -54,7 +54,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `a timeout ends the wait`() = withGateway(SILENCE) { gateway, server ->
+    fun `timeout ends the wait`() = withGateway(SILENCE) { gateway, server ->
         assertThrows<TimeoutCancellationException> {
             runBlocking { withTimeout(100) { gateway.providerStatus("o-1", Provider.Cards) } }
         }
@@ -71,7 +71,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `an interrupt ends a blocking wait, and the payment goes on`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+    fun `interrupt ends a blocking wait, and the payment goes on`() = ScriptedServer(listOf(held(CREATED))).use { server ->
         val gateway = BlockingGateway(configOf(server.url))
         val ended = CompletableFuture<Throwable>()
         val waiting = thread {
@@ -90,7 +90,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `an interrupt ends a blocking query, and the thread goes on asking`() = ScriptedServer(listOf(held(CHARGED))).use { server ->
+    fun `interrupt ends a blocking query, and the thread goes on asking`() = ScriptedServer(listOf(held(CHARGED))).use { server ->
         val gateway = BlockingGateway(configOf(server.url))
         val ended = CompletableFuture<Throwable>()
         val again = CompletableFuture<PaymentStatus>()
@@ -111,7 +111,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `a thread that was interrupted before asks nothing`() = withGateway(CREATED) { gateway, server ->
+    fun `thread that was interrupted before asks nothing`() = withGateway(CREATED) { gateway, server ->
         gateway.close()
         val blocking = BlockingGateway(configOf(server.url))
         Thread.currentThread().interrupt()
@@ -122,7 +122,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `an interrupted thread closes the gateway, and stays interrupted`() = withGateway(CREATED) { gateway, _ ->
+    fun `interrupted thread closes the gateway, and stays interrupted`() = withGateway(CREATED) { gateway, _ ->
         Thread.currentThread().interrupt()
         gateway.close()
         assertTrue(Thread.interrupted())
@@ -130,7 +130,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `a cancelled block closes without waiting for its payment, and the journal has it`(@TempDir folder: Path) =
+    fun `cancelled block closes without waiting for its payment, and the journal has it`(@TempDir folder: Path) =
         ScriptedServer(listOf(SILENCE)).use { server ->
             val config = configOf(server.url, deadline = 1.hours)
             val journal = Journal.open(folder)
@@ -146,7 +146,7 @@ class CancellationTest {
         }
 
     @Test
-    fun `a close with a limit says whether a payment is left, and tears none off`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+    fun `close with a limit says whether a payment is left, and tears none off`() = ScriptedServer(listOf(held(CREATED))).use { server ->
         val gateway = BlockingGateway(configOf(server.url, deadline = 1.hours))
         val paid = CompletableFuture.supplyAsync { gateway.createCardPayment(cardPayment()) }
         assertTrue(server.waitForRequests(1))
@@ -163,7 +163,7 @@ class CancellationTest {
     }
 
     @Test
-    fun `a cancelled future leaves a sent payment on its way`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+    fun `cancelled future leaves a sent payment on its way`() = ScriptedServer(listOf(held(CREATED))).use { server ->
         val gateway = FutureGateway(configOf(server.url))
         val call = gateway.createCardPayment(cardPayment())
         assertTrue(server.waitForRequests(1))

@@ -66,7 +66,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `an open payment is delivered once it is charged`() = inTime {
+    fun `open payment is delivered once it is charged`() = inTime {
         val payment = gateway.withNote("cart 1").createMbankPayment(mbankPayment()).payment
         val run = async(Dispatchers.Default) { gateway.deliverUnfinished(soon) { } }
         fake.advance(5.seconds)
@@ -76,7 +76,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a handler that throws leaves its payment to the next run`() = inTime {
+    fun `handler that throws leaves its payment to the next run`() = inTime {
         val payments = listOf(paid("cart 1"), paid("cart 2"))
         val calls = LinkedBlockingQueue<String>()
         val summary = gateway.deliverUnfinished(soon) { entry ->
@@ -119,7 +119,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `an open payment is left open at the deadline`() = inTime {
+    fun `open payment is left open at the deadline`() = inTime {
         val open = gateway.withNote("cart 1").createMbankPayment(mbankPayment()).payment
         val begun = fake.now
         val run = async(Dispatchers.Default) { gateway.deliverUnfinished(soon) { error("nothing is paid") } }
@@ -143,7 +143,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `the handler is called once for a payment that is reported again`() = inTime {
+    fun `handler is called once for a payment that is reported again`() = inTime {
         val first = paid("cart 1")
         val calls = LinkedBlockingQueue<String>()
         val file = Files.walk(folder.resolve("open")).use { files -> files.filter { it.name == journal.entry(first)!!.id }.findAny().get() }
@@ -170,7 +170,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `an error of the recovery reaches the caller`() = inTime {
+    fun `error of the recovery reaches the caller`() = inTime {
         val refused = response(401, """{"code":"401","message":"who are you"}""")
         ScriptedServer(listOf(CREATED, CREATED, CHARGED, refused)).use { server ->
             Gateway(configOf(server.url), journal).use { gateway ->
@@ -186,7 +186,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a journal that cannot be read is an error`() = inTime {
+    fun `journal that cannot be read is an error`() = inTime {
         paid("cart 1")
         Files.move(folder.resolve("open"), folder.resolve("away"))
         Files.createFile(folder.resolve("open"))
@@ -197,7 +197,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a close in a delivery lets nobody else deliver it`() = inTime {
+    fun `close in a delivery lets nobody else deliver it`() = inTime {
         val payment = paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
         val mayReturn = Job()
@@ -224,7 +224,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a cancelled delivery comes again`() = inTime {
+    fun `cancelled delivery comes again`() = inTime {
         paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
         val run = launch(Dispatchers.Default) {
@@ -239,7 +239,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a cancellation does not keep a delivered payment from being finished`() = inTime {
+    fun `cancellation does not keep a delivered payment from being finished`() = inTime {
         val payment = paid("cart 1")
         val run = async(Dispatchers.Default + Job()) {
             gateway.deliverUnfinished(soon) { currentCoroutineContext().cancel() } // and it returns all the same
@@ -250,7 +250,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `a cancelled future does not keep a delivered payment from being finished`() = inTime {
+    fun `cancelled future does not keep a delivered payment from being finished`() = inTime {
         val payment = paid("cart 1")
         val isDelivering = CountDownLatch(1)
         val future = fake.future.withJournal(journal).deliverUnfinished(soon) {
@@ -263,7 +263,7 @@ class DeliverUnfinishedTest {
     }
 
     @Test
-    fun `an interrupt does not keep a delivered payment from being finished`() = inTime {
+    fun `interrupt does not keep a delivered payment from being finished`() = inTime {
         val payment = paid("cart 1")
         val outcome = CompletableFuture<Throwable?>()
         thread {

@@ -80,7 +80,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a handler that throws is called again`() = inTime {
+    fun `handler that throws is called again`() = inTime {
         val first = paid("cart 1")
         val second = paid("cart 2")
         val calls = LinkedBlockingQueue<String>()
@@ -113,7 +113,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a lambda never sees what is not paid`() = inTime {
+    fun `lambda never sees what is not paid`() = inTime {
         val rejected = gateway.withNote("cart 1").createMbankPayment(mbankPayment()).payment
         fake.reject(rejected.orderNumber!!)
         Files.createDirectories(folder.resolve("open/2026-11-22"))
@@ -140,10 +140,10 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a stop in a delivery lets nobody else deliver it`() = endsInADelivery { stop -> stop.stop() }
+    fun `stop in a delivery lets nobody else deliver it`() = endsInADelivery { stop -> stop.stop() }
 
     @Test
-    fun `a close in a delivery lets nobody else deliver it`() = endsInADelivery { gateway.closeAndWait() }
+    fun `close in a delivery lets nobody else deliver it`() = endsInADelivery { gateway.closeAndWait() }
 
     private fun endsInADelivery(end: suspend (StopSignal) -> Unit) = inTime {
         paid("cart 1")
@@ -182,7 +182,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a cancelled delivery comes again`() = inTime {
+    fun `cancelled delivery comes again`() = inTime {
         val payment = paid("cart 1")
         val isDelivering = CompletableDeferred<Unit>()
         val worker = launch(Dispatchers.Default) {
@@ -198,7 +198,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `a gateway that errs is queried again`() = inTime {
+    fun `gateway that errs is queried again`() = inTime {
         val refused = response(401, """{"code":"401","message":"who are you"}""")
         val responses = listOf(CREATED) + List(4) { refused } + CHARGED
         ScriptedServer(responses).use { server ->
@@ -305,7 +305,7 @@ class DeliveryTest {
     }
 
     @Test
-    fun `an interrupted idle worker lets others deliver`() = inTime {
+    fun `interrupted idle worker lets others deliver`() = inTime {
         val outcome = CompletableFuture<Throwable?>()
         val isWaiting = CompletableFuture<Unit>()
         val worker = thread {

@@ -15,7 +15,7 @@ import java.nio.file.Path
 class FirstCallTest {
     @ParameterizedTest
     @MethodSource("calls")
-    fun `the first call loads the library before it does anything else`(call: String) {
+    fun `first call loads the library before it does anything else`(call: String) {
         val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
         val options = listOf("-XX:TieredStopAtLevel=1", "-Xlog:class+init=info:stdout:none")
         val program = listOf("-cp", System.getProperty("java.class.path"), FirstCall::class.java.name, call)

@@ -35,7 +35,7 @@ class FlowsTest {
     }
 
     @Test
-    fun `a card with 3DS is charged`() = runBlocking {
+    fun `card with 3DS is charged`() = runBlocking {
         val payment = cardPayment()
         val created = gateway.createCardPayment(payment)
         assertEquals("110", created.code)
@@ -57,14 +57,14 @@ class FlowsTest {
     }
 
     @Test
-    fun `a declined card is rejected`() = runBlocking<Unit> {
+    fun `declined card is rejected`() = runBlocking<Unit> {
         val created = gateway.createCardPayment(cardPayment(card("4000000000002024")))
         assertInstanceOf<NextStep.CheckStatus>(created.nextStep)
         assertInstanceOf<Verdict.Rejected>(gateway.watch(created.payment, quick).outcome())
     }
 
     @Test
-    fun `the mobile bank is confirmed by a password`() = runBlocking<Unit> {
+    fun `mobile bank is confirmed by a password`() = runBlocking<Unit> {
         val payment = mbankPayment()
         val created = gateway.createMbankPayment(payment)
         val refused = assertThrows<PaymentException.Refused> {
@@ -77,7 +77,7 @@ class FlowsTest {
     }
 
     @Test
-    fun `a pay-form is made`() = runBlocking {
+    fun `pay-form is made`() = runBlocking {
         val form = PayForm(BigDecimal(300), "Tea", "http://127.0.0.1:9/cb?ref=cart-17", "https://shop.example.kg/back")
         val created = gateway.createPayForm(form)
         assertTrue(created.payFormUrl.isAbsolute)
@@ -86,7 +86,7 @@ class FlowsTest {
     }
 
     @Test
-    fun `a QR code is drawn, paid and watched`() = runBlocking<Unit> {
+    fun `QR code is drawn, paid and watched`() = runBlocking<Unit> {
         val payment = QrPayment(sumTyiyn = Kassa.somToTyiyn(BigDecimal("99.90")))
         val data = gateway.createQrData(payment)
         assertEquals(payment.paymentRef().withTransactionId(data.transactionId!!), data.payment)
@@ -98,7 +98,7 @@ class FlowsTest {
     }
 
     @Test
-    fun `a callback is believed only where the gateway agrees`() = runBlocking {
+    fun `callback is believed only where the gateway agrees`() = runBlocking {
         val payment = cardPayment(card("4000000000002016"))
         gateway.createCardPayment(payment)
         val stored = payment.paymentRef()

@@ -65,7 +65,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a payment whose answer is lost is delivered once, when it is charged`() = runBlocking<Unit> {
+    fun `payment whose answer is lost is delivered once, when it is charged`() = runBlocking<Unit> {
         val gateway = fake.gateway.withJournal(journal)
         val begun = Instant.now()
         fake.failNext(FakeFault.ResponseLost)
@@ -90,7 +90,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a callback that comes again delivers nothing again`() = runBlocking {
+    fun `callback that comes again delivers nothing again`() = runBlocking {
         val gateway = fake.gateway.withJournal(journal).withNote("cart 17")
         val payment = gateway.createMbankPayment(mbankPayment()).payment
         val callback = Callback.parse(fake.charge(payment.orderNumber!!).callback)
@@ -107,7 +107,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a payment that was not paid says why`() = runBlocking {
+    fun `payment that was not paid says why`() = runBlocking {
         val said = response(200, """{"code":"116","message":"NO FUNDS","data":{"orderNumber":"o-1","amount":100.10,"status":"REJECT"}}""")
         ScriptedServer(listOf(CREATED, said)).use { server ->
             Gateway(configOf(server.url), journal).use { gateway ->
@@ -120,7 +120,7 @@ class JournalTest {
     }
 
     @Test
-    fun `the three gateways and the journal itself list the same, as often as they are asked`() = runBlocking {
+    fun `three gateways and the journal itself list the same, as often as they are asked`() = runBlocking {
         val gateways = Triple(fake.gateway.withJournal(journal), fake.blocking.withJournal(journal), fake.future.withJournal(journal))
         val (gateway, blocking, future) = gateways
         val orders = List(3 * PAGE / 2) { mbankPayment() }
@@ -147,7 +147,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a flow that is cancelled midway finishes nothing, and keeps nobody waiting`() = runBlocking {
+    fun `flow that is cancelled midway finishes nothing, and keeps nobody waiting`() = runBlocking {
         val gateway = fake.gateway.withJournal(journal)
         repeat(3) { gateway.createMbankPayment(mbankPayment()) }
         val (seen, isAtSecond) = mutableListOf<Unfinished>() to CompletableDeferred<Unit>()
@@ -164,7 +164,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a killed program leaves its payment to the next one`() = ScriptedServer(listOf(held(CREATED), CHARGED)).use { server ->
+    fun `killed program leaves its payment to the next one`() = ScriptedServer(listOf(held(CREATED), CHARGED)).use { server ->
         val java = Path(System.getProperty("java.home"), "bin", "java").toString()
         val program = listOf(java, "-cp", System.getProperty("java.class.path"), KilledProgram::class.java.name, server.url, "$folder")
         val process = ProcessBuilder(program).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
@@ -204,7 +204,7 @@ class JournalTest {
     }
 
     @Test
-    fun `a journal that is lost while it is read is an error, and no end`() {
+    fun `journal that is lost while it is read is an error, and no end`() {
         val gateway = fake.blocking.withJournal(journal)
         gateway.createMbankPayment(mbankPayment())
         val items = gateway.unfinished()

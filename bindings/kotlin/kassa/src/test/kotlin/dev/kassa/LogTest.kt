@@ -39,16 +39,16 @@ import kotlin.time.Duration.Companion.seconds
 @Isolated
 class LogTest {
     @Test
-    fun `a sink gets every exchange, and what it throws harms nothing`() = withGateway(CHARGED) { gateway, _ ->
+    fun `sink gets every exchange, and what it throws harms nothing`() = withGateway(CHARGED) { gateway, _ ->
         val events = LinkedBlockingQueue<LogEvent>()
-        fun ask(orderNumber: String) = runBlocking { gateway.providerStatus(orderNumber, Provider.Cards) }
+        fun query(orderNumber: String) = runBlocking { gateway.providerStatus(orderNumber, Provider.Cards) }
         try {
             Kassa.logTo { events += it; error("a sink that fails") }
-            assertEquals(PaymentStatus.Charged, ask("logged-1").status)
+            assertEquals(PaymentStatus.Charged, query("logged-1").status)
             Kassa.logTo(null)
-            ask("logged-2")
+            query("logged-2")
             Kassa.logTo { events += it }
-            ask("logged-3")
+            query("logged-3")
         } finally {
             Library.logTo(SystemLog)
         }
@@ -60,7 +60,7 @@ class LogTest {
     }
 
     @Test
-    fun `an unreceived result of a payment is logged`() = withGateway(held(CREATED)) { gateway, server ->
+    fun `unreceived result of a payment is logged`() = withGateway(held(CREATED)) { gateway, server ->
         val events = LinkedBlockingQueue<LogEvent>()
         val steps = LinkedBlockingQueue<Runnable>()
         try {
@@ -81,7 +81,7 @@ class LogTest {
     }
 
     @Test
-    fun `a received error of a payment is not logged as unreceived`() {
+    fun `received error of a payment is not logged as unreceived`() {
         val events = LinkedBlockingQueue<LogEvent>()
         try {
             Kassa.logTo { events += it }
@@ -107,7 +107,7 @@ class LogTest {
     }
 
     @Test
-    fun `a worker logs how it ends`(@TempDir folder: Path) {
+    fun `worker logs how it ends`(@TempDir folder: Path) {
         val events = LinkedBlockingQueue<LogEvent>()
         try {
             Kassa.logTo { events += it }
@@ -121,7 +121,7 @@ class LogTest {
     }
 
     @Test
-    fun `a delivery logs what fails, and finishes a delivered payment before it ends`(@TempDir folder: Path) {
+    fun `delivery logs what fails, and finishes a delivered payment before it ends`(@TempDir folder: Path) {
         val events = LinkedBlockingQueue<LogEvent>()
         val fake = FakeGateway().apply { stopClock() }
         val journal = Journal.open(folder)
@@ -162,7 +162,7 @@ class LogTest {
     }
 
     @Test
-    fun `a delivery logs how it ends, also if it throws`(@TempDir folder: Path) {
+    fun `delivery logs how it ends, also if it throws`(@TempDir folder: Path) {
         val events = LinkedBlockingQueue<LogEvent>()
         val fake = FakeGateway().apply { stopClock() }
         val gateway = fake.gateway.withJournal(Journal.open(folder))
@@ -195,7 +195,7 @@ class LogTest {
     }
 
     @Test
-    fun `a sink that blocks holds up no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
+    fun `sink that blocks holds up no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
         val called = CountDownLatch(1)
         val release = CountDownLatch(1)
         try {

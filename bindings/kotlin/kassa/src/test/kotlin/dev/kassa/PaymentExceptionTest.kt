@@ -50,7 +50,7 @@ class PaymentExceptionTest {
     }
 
     @Test
-    fun `the reference in it finds the payment`() = withGateway(HANG_UP) { gateway, server ->
+    fun `reference in it finds the payment`() = withGateway(HANG_UP) { gateway, server ->
         val payment = cardPayment()
         val error = assertThrows<PaymentException.OutcomeUnknown> { runBlocking { gateway.createCardPayment(payment) } }
         assertEquals(payment.paymentRef(), error.payment)
@@ -66,7 +66,7 @@ class PaymentExceptionTest {
     }
 
     @Test
-    fun `a closed gateway says so, whatever it is asked`() = withGateway(CREATED) { gateway, server ->
+    fun `closed gateway says so, whatever it is asked`() = withGateway(CREATED) { gateway, server ->
         runBlocking { gateway.closeAndWait() }
         gateway.close()
         val error = assertThrows<PaymentException.Misconfigured> { runBlocking { gateway.createCardPayment(cardPayment()) } }
@@ -77,13 +77,13 @@ class PaymentExceptionTest {
     }
 
     @Test
-    fun `a defect says nothing about the money`() {
+    fun `defect says nothing about the money`() {
         val defect = assertThrows<InternalException> { calling { throw CoreInternalException("a panic") } }
         assertTrue("a panic" in defect.message!! && "never send it again" in defect.message!!)
     }
 
     @Test
-    fun `a stack trace shows the caller and no secret`() = withGateway(HANG_UP) { gateway, _ ->
+    fun `stack trace shows the caller and no secret`() = withGateway(HANG_UP) { gateway, _ ->
         val error = assertThrows<PaymentException> {
             runBlocking { gateway.createCardPayment(cardPayment(card("4000000000002016", "982"), orderNumber = "o-1")) }
         }

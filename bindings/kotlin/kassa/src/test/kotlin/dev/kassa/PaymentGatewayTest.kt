@@ -26,7 +26,7 @@ class PaymentGatewayTest {
     }
 
     @Test
-    fun `a stub answers in the gateway's place, and leaves the rest to it`() = runBlocking {
+    fun `stub answers in the gateway's place, and leaves the rest to it`() = runBlocking {
         val fake = FakeGateway()
         val stub = Unreachable(fake.gateway)
         val payment = stub.createMbankPayment(mbankPayment()).payment
@@ -38,7 +38,7 @@ class PaymentGatewayTest {
     }
 
     @Test
-    fun `a delegating stub forwards MegaPay, and a stub without it throws Misconfigured`() = runBlocking<Unit> {
+    fun `delegating stub forwards MegaPay, and a stub without it throws Misconfigured`() = runBlocking<Unit> {
         val payment = megapayPayment()
         assertEquals(payment.paymentRef(), Unreachable(FakeGateway().gateway).checkMegapay(payment).payment)
         val (suspending, blocking, future) = listOf(PaymentGateway::class, BlockingPaymentGateway::class, FuturePaymentGateway::class)

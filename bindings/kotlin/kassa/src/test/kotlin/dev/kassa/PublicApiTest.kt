@@ -29,7 +29,7 @@ class PublicApiTest {
     }
 
     @Test
-    fun `a test can import everything of Kassa and everything of its sandbox`() {
+    fun `test can import everything of Kassa and everything of its sandbox`() {
         val names = public.filter { it.enclosingClass == null }.map { it.simpleName }
         assertEquals(emptyList<String>(), names.filter(::isInSandbox))
         assertTrue(isInSandbox("TestCards"))
@@ -42,7 +42,7 @@ class PublicApiTest {
     }
 
     @Test
-    fun `the gateways have the same methods`() {
+    fun `gateways have the same methods`() {
         // Without what tells overloads with Kotlin's times apart.
         fun methods(type: Class<*>) = type.methods.map { it.name.substringBefore('-') }.filter { '$' !in it }.toSet()
         val expected = methods(Gateway::class.java)

@@ -22,7 +22,7 @@ private const val SCALE = 4
 class QrCodeTest {
     @ParameterizedTest
     @EnumSource
-    fun `a drawn code is read back from each picture`(level: QrLevel) {
+    fun `drawn code is read back from each picture`(level: QrLevel) {
         for (link in listOf("https://pay.payqr.kg/", "")) {
             val code = Elqr(
                 ElqrKind.DYNAMIC,

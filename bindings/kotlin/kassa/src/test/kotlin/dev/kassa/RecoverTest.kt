@@ -156,7 +156,7 @@ class RecoverTest {
     }
 
     @Test
-    fun `a pay-form has the name that it was given, and is recovered when a callback claims its number`() = runBlocking {
+    fun `pay-form has the name that it was given, and is recovered when a callback claims its number`() = runBlocking {
         val form = PayForm(5.toBigDecimal(), "Two tickets", "https://s.kg/c", "https://s.kg/r", entryId = "cart 17")
         val created = gateway.createPayForm(form)
         assertEquals(form.paymentRef(), created.payment)

@@ -37,20 +37,20 @@ import kotlin.time.Duration.Companion.seconds
 class SerializationTest {
     @ParameterizedTest
     @MethodSource("references")
-    fun `a reference survives, as its text`(ref: PaymentRef) {
+    fun `reference survives, as its text`(ref: PaymentRef) {
         assertEquals(ref, read(written(ref)))
         assertTrue("$ref" in written(ref).toString(Charsets.UTF_8))
     }
 
     @Test
-    fun `a reference's text is checked when it is read`() {
+    fun `reference's text is checked when it is read`() {
         val bytes = written(PaymentRef.mbank("o-1", 250))
         val forged = bytes.toString(Charsets.ISO_8859_1).replace("kassa1:", "kassa9:").toByteArray(Charsets.ISO_8859_1)
         assertThrows<InvalidObjectException> { read(forged) }
     }
 
     @Test
-    fun `a stream that names the class itself does not go past that check`() {
+    fun `stream that names the class itself does not go past that check`() {
         for (type in listOf(PaymentRef::class.java, PaymentEntry::class.java)) {
             val bytes = ByteArrayOutputStream()
             DataOutputStream(bytes).writeObjectWithoutFields(type)
@@ -59,7 +59,7 @@ class SerializationTest {
     }
 
     @Test
-    fun `an entry survives, as its text, which is checked`() {
+    fun `entry survives, as its text, which is checked`() {
         val entry = PaymentEntry(PaymentRef.mbank("o-1", 250), "https://pay.kg/3ds?a=1&b=я", "000201 %")
         assertEquals(entry, read(written(entry)))
         val forged = written(entry).toString(Charsets.ISO_8859_1).replace("page=https", "page=httpx")
@@ -68,7 +68,7 @@ class SerializationTest {
 
     @ParameterizedTest
     @MethodSource("exceptions")
-    fun `an exception keeps what it says`(error: PaymentException) {
+    fun `exception keeps what it says`(error: PaymentException) {
         val again = read(written(error)) as PaymentException
         assertEquals(error::class, again::class)
         assertEquals(error.message, again.message)
@@ -78,14 +78,14 @@ class SerializationTest {
     }
 
     @Test
-    fun `a status that is final stays the only one of its kind`() {
+    fun `status that is final stays the only one of its kind`() {
         for (status in listOf(PaymentStatus.Charged, PaymentStatus.Rejected)) assertSame(status, read(written(status)))
         assertEquals(PaymentStatus.Other("HOLD"), read(written(PaymentStatus.Other("HOLD"))))
     }
 
     @ParameterizedTest
     @MethodSource("verdicts")
-    fun `a verdict comes back as what it was`(verdict: Verdict) {
+    fun `verdict comes back as what it was`(verdict: Verdict) {
         val again = read(written(verdict)) as Verdict
         assertEquals(verdict, again)
         assertEquals(verdict is Verdict.Charged, again.isCharged)
@@ -122,14 +122,14 @@ class SerializationTest {
     }
 
     @Test
-    fun `a reference's text is checked when it is read from JSON`() {
+    fun `reference's text is checked when it is read from JSON`() {
         assertThrows<JsonMappingException> { ObjectMapper().readValue("\"kassa9:kind=card\"", PaymentRef::class.java) }
         assertThrows<SerializationException> { Json.decodeFromString(PaymentRefSerializer, "\"kassa9:kind=card\"") }
         assertThrows<SerializationException> { Json.decodeFromString(PaymentEntrySerializer, "\"kassa9:kind=card\"") }
     }
 
     @Test
-    fun `a value in a class of the program needs no serializer of its own`() {
+    fun `value in a class of the program needs no serializer of its own`() {
         val order = Order("order-17", payment, PaymentEntry(payment, "https://pay.kg/3ds"), PaymentStatus.Other("HOLD"), Provider.Cards)
         val json = Json.encodeToString(order)
         assertEquals(JsonPrimitive("$payment"), Json.parseToJsonElement(json).jsonObject["payment"])
@@ -149,7 +149,7 @@ class SerializationTest {
     }
 
     @Test
-    fun `a verdict, an entry or an item that lacks a field is none`() {
+    fun `verdict, an entry or an item that lacks a field is none`() {
         val items = listOf(Unfinished.Payment::class, Unfinished.Unreadable::class, Recovered.Payment::class, Recovered.Unreadable::class)
         for (type in items + Verdict.Charged::class + JournalEntry::class) {
             val bytes = ByteArrayOutputStream()

@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit.SECONDS
 @Isolated
 class TelemetryTest {
     @Test
-    fun `a call is observed with its attempts`() = ScriptedServer(listOf(HANG_UP, CHARGED)).use { server ->
+    fun `call is observed with its attempts`() = ScriptedServer(listOf(HANG_UP, CHARGED)).use { server ->
         val calls = LinkedBlockingQueue<CompletedCall>()
         Gateway(withRetries(server, 1)).use { gateway ->
             Kassa.onCall { calls += it }.use { runBlocking { gateway.providerStatus("o-1", Provider.Cards) } }
@@ -60,7 +60,7 @@ class TelemetryTest {
     }
 
     @Test
-    fun `an observer that throws or blocks harms no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
+    fun `observer that throws or blocks harms no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
         val called = CountDownLatch(1)
         val release = CountDownLatch(1)
         val throwing = object : CallObserver {
@@ -84,7 +84,7 @@ class TelemetryTest {
     }
 
     @Test
-    fun `an observer gets what belongs to the caller, whichever gateway it calls`() {
+    fun `observer gets what belongs to the caller, whichever gateway it calls`() {
         val ofRequest = ThreadLocal<String>()
         val observed = LinkedBlockingQueue<String>()
         val observer = object : CallObserver {
@@ -114,7 +114,7 @@ class TelemetryTest {
     }
 
     @Test
-    fun `a worker is observed by whoever observes then`(@TempDir folder: Path) {
+    fun `worker is observed by whoever observes then`(@TempDir folder: Path) {
         val fake = FakeGateway()
         val gateway = fake.future.withJournal(Journal.open(folder))
         for (order in listOf("order-1", "order-2")) gateway.createMbankPayment(mbank(order)).get()
@@ -137,7 +137,7 @@ class TelemetryTest {
     }
 
     @Test
-    fun `a delivery of what is unfinished is observed as its caller's`(@TempDir folder: Path) {
+    fun `delivery of what is unfinished is observed as its caller's`(@TempDir folder: Path) {
         val fake = FakeGateway()
         val gateway = fake.future.withJournal(Journal.open(folder))
         gateway.createMbankPayment(mbank("order-1")).get()
@@ -155,7 +155,7 @@ class TelemetryTest {
     }
 
     @Test
-    fun `a charged payment is in its caller's trace`() = recording { telemetry ->
+    fun `charged payment is in its caller's trace`() = recording { telemetry ->
         val fake = FakeGateway()
         val caller = telemetry.sdk.getTracer("shop").spanBuilder("checkout").startSpan()
         caller.makeCurrent().use {

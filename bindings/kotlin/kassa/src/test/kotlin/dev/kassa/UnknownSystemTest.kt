@@ -16,7 +16,7 @@ class UnknownSystemTest {
     }
 
     @Test
-    fun `a package that was built without the library says which command builds one`(@TempDir folder: Path) {
+    fun `package that was built without the library says which command builds one`(@TempDir folder: Path) {
         val classes = Path.of(Kassa::class.java.protectionDomain.codeSource.location.toURI())
         classes.resolve("dev").toFile().copyRecursively(folder.resolve("dev").toFile())
         val classPath = System.getProperty("java.class.path").replace("$classes", "$folder")

@@ -61,7 +61,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `an equal value has every property in its equality`() {
+    fun `equal value has every property in its equality`() {
         // Each is unlike the others in one property only.
         val callback = Callback.parse(CALLBACK)
         val others = listOf(
@@ -120,7 +120,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `an answer's entry holds what the payer was shown`() {
+    fun `answer's entry holds what the payer was shown`() {
         val ref = PaymentRef.card("o-1", BigDecimal("5.00"), "KGS")
         val page = "https://pay.kg/3ds?token=1"
         fun entryOfCard(next: NextStep) = CardPaymentCreated(ref, next, "110", null, null, "{}").entry()
@@ -134,7 +134,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a callback keeps its time to the nanosecond`() {
+    fun `callback keeps its time to the nanosecond`() {
         val callback = Callback.parse(CALLBACK)
         assertEquals(LocalDateTime.of(2026, 11, 20, 9, 5, 7, 123_456_789), callback.dateCreated)
         assertEquals(callback.dedupKey(), callback.copy().dedupKey())
@@ -145,7 +145,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a callback needs an order number and no more`() {
+    fun `callback needs an order number and no more`() {
         val callback = Callback.parse("OrderNumber=order-1&amount=100,10")
         assertEquals("order-1", callback.orderNumber)
         assertEquals(BigDecimal("100.10"), callback.amount)
@@ -201,7 +201,7 @@ class ValuesTest {
 
     @ParameterizedTest
     @ValueSource(strings = ["1E+1000000000", "1E-1000000000", "0.12345678901234567890123456789", "99999999999999999999999999999"])
-    fun `an amount that cannot be held is refused, however large it is written`(amount: String) {
+    fun `amount that cannot be held is refused, however large it is written`(amount: String) {
         val error = assertThrows<PaymentException.Invalid> { Kassa.somToTyiyn(BigDecimal(amount)) }
         assertEquals(Rule.EXACT, error.violations.single().rule)
         assertThrows<PaymentException.Invalid> { cardPayment().copy(amount = BigDecimal(amount)).advice() }
@@ -227,7 +227,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `the environment says where the gateway is`() {
+    fun `environment says where the gateway is`() {
         val libC = Native.load("c", LibC::class.java)
         val variables = mapOf(
             "KASSA_URL" to "https://pay.example.kg",
@@ -251,7 +251,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a time without end is one`() {
+    fun `time without end is one`() {
         val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), queryDeadline = Duration.INFINITE)
         val policy = PollPolicy(Duration.INFINITE, Duration.INFINITE)
         Gateway(config).use { it.withDeadline(Duration.INFINITE).watch(PaymentRef.mbank("o-1", 250), policy) }
@@ -264,12 +264,12 @@ class ValuesTest {
         "https://[::1]:8080/x[1]?y[2]=`\\, https://[::1]:8080/x%5B1%5D?y%5B2%5D=%60%5C",
         "https://gw.kg/%D1%8F?q=%20, https://gw.kg/%D1%8F?q=%20",
     )
-    fun `a page that browsers open can be had as a URI`(url: String, uri: String) {
+    fun `page that browsers open can be had as a URI`(url: String, uri: String) {
         assertEquals(URI(uri), checkedUri(url))
     }
 
     @Test
-    fun `the words are the core's, all of them`() {
+    fun `words are the core's, all of them`() {
         fun names(values: List<Enum<*>>) = values.map { it.name }
         assertEquals(names(CoreRule.values().toList()), names(Rule.entries))
         assertEquals(names(CoreAdviceTopic.values().toList()), names(AdviceTopic.entries))
@@ -285,7 +285,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a message speaks three languages`() {
+    fun `message speaks three languages`() {
         for (topic in MessageTopic.entries) {
             val texts = Language.entries.map { CheckoutMessage(topic, "the gateway's own words").textIn(it) }
             assertEquals(3, texts.toSet().size, "$texts")
@@ -295,7 +295,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a message says why, in the payer's language`() {
+    fun `message says why, in the payer's language`() {
         for (decline in DeclineReason.entries) {
             val reasons = Language.entries.map { CheckoutMessage(MessageTopic.REJECTED, "DECLINED 51", decline).reasonIn(it) }
             assertEquals(3, reasons.filterNotNull().toSet().size, "$reasons")
@@ -304,7 +304,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a screen says something whatever it is given`() {
+    fun `screen says something whatever it is given`() {
         val half = "\ud83d"
         val message = CheckoutMessage(MessageTopic.REJECTED, half)
         val odd = listOf(
@@ -334,7 +334,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `a label for each way to pay`() {
+    fun `label for each way to pay`() {
         val labels = CheckoutLabels.of(Language.ENGLISH)
         assertEquals(labels, CheckoutLabels.of(Language.ENGLISH))
         assertEquals(listOf("Card or wallet", "QR code", "MBank", "MegaPay", "Card"), PaymentMethod.entries.map(labels::nameOf))
@@ -342,7 +342,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `an ELQR code is read as it was written`() {
+    fun `ELQR code is read as it was written`() {
         val table = ElqrField("35.00", "table:Стол:7:Стол:11")
         val plain = Elqr(ElqrKind.STATIC, "qr.example.kg", "Кафе", "5812", "02")
         val codes = listOf(
@@ -364,7 +364,7 @@ class ValuesTest {
     }
 
     @Test
-    fun `an unknown word is not taken for a verdict`() {
+    fun `unknown word is not taken for a verdict`() {
         assertEquals("charged", PaymentStatus.Charged.toString())
         assertEquals("\"charged\"", PaymentStatus.Other("charged").toString())
         assertFalse(PaymentStatus.Other("CHARGE").isFinal)

@@ -58,7 +58,7 @@ class WaitsTest {
     }
 
     @Test
-    fun `a report for an ended future is the next one's`() {
+    fun `report for an ended future is the next one's`() {
         for (end in listOf<(CompletableFuture<*>) -> Boolean>({ it.cancel(true) }, { it.complete(null) })) {
             withGateway(held(OPEN), CHARGED) { gateway, server ->
                 val watch = gateway.core.watch(payment, often)
@@ -75,7 +75,7 @@ class WaitsTest {
     }
 
     @Test
-    fun `a call of an object that was destroyed is refused, by a thread and in a coroutine`() {
+    fun `call of an object that was destroyed is refused, by a thread and in a coroutine`() {
         val core = CoreGateway(configOf("http://127.0.0.1:1").toCore())
         core.destroy()
         val call = AsyncCall.QrStatus(core, "1")
@@ -100,7 +100,7 @@ class WaitsTest {
     }
 
     @Test
-    fun `a caller that blocks keeps nobody else waiting`() = withGateway(CHARGED) { gateway, _ ->
+    fun `caller that blocks keeps nobody else waiting`() = withGateway(CHARGED) { gateway, _ ->
         for (dispatcher in listOf(Dispatchers.Unconfined, Executor { it.run() }.asCoroutineDispatcher(), Nowhere)) {
             val other = CompletableDeferred<StatusReport>()
             runBlocking {
@@ -115,7 +115,7 @@ class WaitsTest {
     }
 
     @Test
-    fun `a long answer arrives whole`() {
+    fun `long answer arrives whole`() {
         val reason = "long ".repeat(10_000).trim()
         withGateway(response(200, """{"code":"200","message":"$reason","data":{"status":"CHARGE"}}""")) { gateway, _ ->
             assertEquals(reason, runBlocking { gateway.providerStatus("o-1", Provider.Cards) }.reason)
@@ -123,7 +123,7 @@ class WaitsTest {
     }
 
     @Test
-    fun `a long argument arrives whole`() = withGateway(CHARGED) { gateway, server ->
+    fun `long argument arrives whole`() = withGateway(CHARGED) { gateway, server ->
         val number = "o".repeat(100_000)
         runBlocking { gateway.providerStatus(number, Provider.Cards) }
         assertTrue(number in server.received.single().body)

@@ -54,7 +54,7 @@ class WatchTest {
     }
 
     @Test
-    fun `a slow collector is waited for`() = withGateway(OPEN, CHARGED) { gateway, server ->
+    fun `slow collector is waited for`() = withGateway(OPEN, CHARGED) { gateway, server ->
         runBlocking {
             val goOn = CompletableDeferred<Unit>()
             val seen = CompletableDeferred<Unit>()
@@ -115,7 +115,7 @@ class WatchTest {
     }
 
     @Test
-    fun `a charge of another amount ends it three times in a row, and is never one`() {
+    fun `charge of another amount ends it three times in a row, and is never one`() {
         withGateway(CHARGED) { gateway, server ->
             val verdict = runBlocking { gateway.watch(payment.copy(amount = BigDecimal("100.11")), often).outcome() }
             assertEquals(listOf("amount"), assertInstanceOf<Verdict.Mismatch>(verdict).fields)
@@ -135,7 +135,7 @@ class WatchTest {
     }
 
     @Test
-    fun `an open payment expires, and wrong credentials three times in a row end it`() {
+    fun `open payment expires, and wrong credentials three times in a row end it`() {
         withGateway(OPEN) { gateway, _ ->
             val policy = PollPolicy(20.milliseconds, (PATIENCE_SECONDS / 6).seconds) // long enough for a first answer on any machine
             val expired = assertThrows<PaymentException.DeadlineExpired> {

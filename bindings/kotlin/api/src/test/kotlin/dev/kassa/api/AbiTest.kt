@@ -20,7 +20,7 @@ import kotlin.io.path.writeText
 class AbiTest {
     @ParameterizedTest
     @ValueSource(strings = ["kassa-sandbox", "kassa-server", "kassa-client", "kassa-android", "kassa-android-ui"])
-    fun `the API is the one that is written down`(module: String) {
+    fun `API is the one that is written down`(module: String) {
         val now = abiOf(File("../$module/target/classes/dev"))
         assertTrue("public final class dev/kassa/" in now, "nothing is offered: $now")
         val written = Path.of("../$module/api/$module.api")

@@ -22,7 +22,7 @@ class JournalsTest {
     private val app = RuntimeEnvironment.getApplication()
 
     @Test
-    fun `an app that is started again finds its payment where no backup takes it from`() {
+    fun `app that is started again finds its payment where no backup takes it from`() {
         val fake = FakeGateway()
         fake.failNext(FakeFault.ResponseLost)
         val payment = MbankPayment("order-1", "996555000101", 250, "Tea")

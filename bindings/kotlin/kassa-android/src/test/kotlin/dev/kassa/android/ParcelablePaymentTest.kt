@@ -50,7 +50,7 @@ class ParcelablePaymentTest {
     }
 
     @Test
-    fun `a forged one is refused where it is read, and ends nobody before`() {
+    fun `forged one is refused where it is read, and ends nobody before`() {
         val parcel = Parcel.obtain()
         parcel.writeString("$entry".replace("250", "1"))
         parcel.setDataPosition(0)
@@ -61,7 +61,7 @@ class ParcelablePaymentTest {
     }
 
     @Test
-    fun `a reference travels as what it is, too`() {
+    fun `reference travels as what it is, too`() {
         val intent = Intent().putExtra("payment", payment).putExtra("entry", entry)
         val read = sent(intent, Intent.CREATOR)
         assertEquals(payment to entry, read.getSerializableExtra("payment") to read.getSerializableExtra("entry"))

@@ -124,7 +124,7 @@ public object EventKind {
     public const val CHECKOUT_OVERPAID: String = "checkout.overpaid"
 
     /** A person recorded the refund of a surplus payment. */
-    public const val CHECKOUT_REFUND_NOTED: String = "checkout.refund_noted"
+    public const val CHECKOUT_REFUND_RECORDED: String = "checkout.refund_recorded"
 
     /** It is unknown whether the payment was made. The server polls it, or a person decides. */
     public const val PAYMENT_UNKNOWN: String = "payment.unknown"

@@ -27,7 +27,7 @@ class FromJavaTest {
     private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     @Test
-    void aPaidOrderIsDelivered() throws Exception {
+    void paidOrderIsDelivered() throws Exception {
         var web = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         var options = new KassaServerOptions.Builder().eventsUrl("http://127.0.0.1:" + web.getAddress().getPort() + "/events").build();
         try (var server = KassaServer.start(options)) {
@@ -39,7 +39,7 @@ class FromJavaTest {
             assertTrue(shop.buy("order-1").startsWith(server.getUrl() + "/pay/"));
             var opened = client.findCheckout("order-1");
             var token = client.newToken(opened.getId()).getToken();
-            server.ask("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, "a-key");
+            server.request("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, "a-key");
             var page = client.checkout(opened.getId()).getPayments().get(0).getPageUrl();
             server.payByForm(page);
             client.check(opened.getId());

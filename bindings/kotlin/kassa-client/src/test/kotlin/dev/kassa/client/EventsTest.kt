@@ -111,7 +111,7 @@ class EventsTest {
     }
 
     @Test
-    fun `the clock may be wrong by the tolerance`() {
+    fun `clock may be wrong by the tolerance`() {
         val now = Instant.now()
         val verifier = EventVerifier(listOf(SECRET), tolerance = Duration.ofHours(1), clock = Clock.fixed(now, ZoneOffset.UTC))
         fun verify(at: Instant) = Events.sign(SECRET, timestamp = at).run { verifier.verify(body.toByteArray(), headers) }
@@ -123,7 +123,7 @@ class EventsTest {
     }
 
     @Test
-    fun `a shop answers what it should`() {
+    fun `shop answers what it should`() {
         val actions = mutableListOf<String>()
         val orders = object : Orders {
             override fun deliverOnce(order: String) { if ("deliver $order" !in actions) actions += "deliver $order" }

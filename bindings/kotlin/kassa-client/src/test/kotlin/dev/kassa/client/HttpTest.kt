@@ -51,7 +51,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a request to a busy server is retried`() {
+    fun `request to a busy server is retried`() {
         val busy = listOf(503, 429, 408, 502, 504)
         respond = { exchange, number ->
             if (number <= busy.size) exchange.send(busy[number - 1], "busy") else exchange.send(200, CHECKOUT)
@@ -61,7 +61,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a broken connection is repeated`() {
+    fun `broken connection is repeated`() {
         respond = { exchange, number -> if (number > 2) exchange.send(200, CHECKOUT) }
         assertEquals(CHECKOUT_ID, client.checkout(CHECKOUT_ID).id)
         assertEquals(3, requests.size)
@@ -106,7 +106,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a failure of TLS is not repeated`() {
+    fun `failure of TLS is not repeated`() {
         ServerSocket(0, 9, InetAddress.getLoopbackAddress()).use { socket ->
             threads.execute { runCatching { while (true) socket.accept().use { it.getOutputStream().write("no TLS at all\r\n\r\n".toByteArray()) } } }
             val plain = KassaClient("https://127.0.0.1:${socket.localPort}", KEY)
@@ -115,7 +115,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a failure of the server leaves the outcome open`() {
+    fun `failure of the server leaves the outcome open`() {
         respond = { exchange, _ -> exchange.send(500, problem("internal")) }
         val failed = assertThrows<KassaClientException.Unavailable> { client.openCheckout(order) }
         assertEquals(listOf(500, 1), listOf(failed.status, failed.attempts))
@@ -125,7 +125,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a response without end is given up`() {
+    fun `response without end is given up`() {
         respond = { exchange, _ ->
             exchange.sendResponseHeaders(200, 0)
             runCatching { repeat(40) { exchange.responseBody.write(ByteArray(1024 * 1024) { ' '.code.toByte() }) } }
@@ -173,14 +173,14 @@ class HttpTest {
     }
 
     @Test
-    fun `a wait is rounded up and bounded`() {
+    fun `wait is rounded up and bounded`() {
         respond = { exchange, _ -> exchange.send(200, CHECKOUT) }
         for (wait in listOf(-1L, 0, 1, 1000, 1001, 600_000)) client.waitForChange(CHECKOUT_ID, 3, Duration.ofMillis(wait))
         assertEquals(listOf("0", "0", "1", "1", "2", "60"), requests.map { it.substringAfter("&wait=") })
     }
 
     @Test
-    fun `the time limit holds for the whole call`() {
+    fun `time limit holds for the whole call`() {
         val hasty = KassaClient(url, KEY, timeout = Duration.ofMillis(400))
         respond = { exchange, _ -> exchange.send(503, "", "Retry-After" to "30") }
         val began = System.nanoTime()
@@ -205,7 +205,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a redirect is not followed`() {
+    fun `redirect is not followed`() {
         respond = { exchange, _ -> exchange.send(307, "", "Location" to "$url/elsewhere") }
         val failed = assertThrows<KassaClientException.BadResponse> { client.openCheckout(order) }
         assertEquals(307, failed.status)
@@ -253,7 +253,7 @@ class HttpTest {
     }
 
     @Test
-    fun `a restored history says where to read on`() {
+    fun `restored history says where to read on`() {
         val gone = """{"type": "urn:kassa:problem:history_gone", "title": "Gone", "status": 410, "next": "7.a.bcdefghijklmnopa"}"""
         respond = { exchange, _ -> exchange.send(410, gone) }
         val error = assertThrows<KassaClientException.HistoryGone> { client.events("9.a.bcdefghijklmnopa").first() }
@@ -265,7 +265,7 @@ class HttpTest {
     }
 
     @Test
-    fun `an interrupt ends the wait`() {
+    fun `interrupt ends the wait`() {
         respond = { _, _ -> Thread.sleep(60_000) }
         Thread.currentThread().interrupt()
         assertThrows<KassaClientException.Interrupted> { client.checkout(CHECKOUT_ID) }

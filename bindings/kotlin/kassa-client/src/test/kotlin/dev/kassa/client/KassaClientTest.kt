@@ -21,7 +21,7 @@ class KassaClientTest(private val server: KassaServer) {
         NewCheckout(reference, BigDecimal(amount), "Honey", returnUrl = "https://shop.example.kg/paid")
 
     @Test
-    fun `a checkout is opened once and cancelled`() {
+    fun `checkout is opened once and cancelled`() {
         val wanted = order("calls-1").withLifetime(Duration.ofHours(2)).withCurrency("KGS").withMethods(PaymentMethod.QR).withMetadata("cart", "81")
         val opened = client.openCheckout(wanted)
         assertEquals(opened, client.openCheckout(wanted))
@@ -46,13 +46,13 @@ class KassaClientTest(private val server: KassaServer) {
     }
 
     @Test
-    fun `a token opens one checkout until revoked`() {
+    fun `token opens one checkout until revoked`() {
         val opened = client.openCheckout(order("calls-2"))
         val token = client.newToken(opened.id)
         assertEquals(Duration.ofMinutes(15), token.lifetime)
         assertFalse(token.token in "$token", "$token")
         val body = """{"method": "qr"}"""
-        server.ask("POST", "/v1/checkout/payments", body, token.token, idempotencyKey = "calls-2")
+        server.request("POST", "/v1/checkout/payments", body, token.token, idempotencyKey = "calls-2")
         client.check(opened.id)
         val payment = client.checkout(opened.id).payments.single()
         assertEquals(PaymentMethod.QR, payment.method)

@@ -26,7 +26,7 @@ internal class Admin(private val url: String, private val token: String) {
         .build()
 
     /** Sends a request; throws if the sandbox refused it. */
-    fun ask(method: String, path: String, body: JsonObject? = null, orderNumber: String? = null): JsonObject {
+    fun request(method: String, path: String, body: JsonObject? = null, orderNumber: String? = null): JsonObject {
         val query = orderNumber?.let { "?order_number=${encoded(it)}" }.orEmpty()
         val publisher = body?.let { BodyPublishers.ofString(it.toString()) } ?: BodyPublishers.noBody()
         val request = HttpRequest.newBuilder(URI("$url/admin/$path$query"))
@@ -64,7 +64,7 @@ internal class Admin(private val url: String, private val token: String) {
 
     /** Acts as the payer. */
     fun decide(number: String, decision: String, body: JsonObject? = null): Payment = try {
-        payment(ask("POST", "payments/${encoded(number)}/$decision", body))
+        payment(request("POST", "payments/${encoded(number)}/$decision", body))
     } catch (error: SandboxException.Refused) {
         throw if (error.httpStatus == 404) SandboxException.UnknownPayment("no payment has the number $number") else error
     }

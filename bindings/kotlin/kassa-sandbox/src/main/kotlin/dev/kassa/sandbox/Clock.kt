@@ -31,7 +31,7 @@ public data class ClockValues(
 /** The gateway's clock, and when pending payments become final. [Sandbox.reset] resets it. */
 public class Clock internal constructor(private val admin: () -> Admin) {
     /** What time it is there, and when pending payments become final. */
-    public fun read(): ClockValues = clockValues(admin().ask("GET", "clock"))
+    public fun read(): ClockValues = clockValues(admin().request("GET", "clock"))
 
     /**
      * Moves the clock forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending payments
@@ -40,7 +40,7 @@ public class Clock internal constructor(private val admin: () -> Admin) {
      * @throws SandboxException.Refused if it would be more than a hundred years ahead
      */
     public fun forward(by: Duration): ClockValues =
-        clockValues(admin().ask("POST", "clock/forward", objectOf("ms" to by.whole("by", DurationUnit.MILLISECONDS))))
+        clockValues(admin().request("POST", "clock/forward", objectOf("ms" to by.whole("by", DurationUnit.MILLISECONDS))))
 
     /** The same, for Java. */
     public fun forward(by: java.time.Duration): ClockValues = forward(by.toKotlinDuration())
@@ -57,7 +57,7 @@ public class Clock internal constructor(private val admin: () -> Admin) {
             "resolve_after_queries" to (afterQueries ?: JsonNull),
             "resolve_after_ms" to (after?.whole("after", DurationUnit.MILLISECONDS) ?: JsonNull),
         )
-        return clockValues(admin().ask("PATCH", "clock", wanted))
+        return clockValues(admin().request("PATCH", "clock", wanted))
     }
 
     /** Lets pending payments become final after this many status queries; null for never. For Java. */

@@ -108,7 +108,7 @@ public class Faults internal constructor(private val admin: () -> Admin) {
             "status" to status,
             "code" to code,
         )
-        return ActiveFault(this, fault(admin().ask("POST", "faults", wanted)))
+        return ActiveFault(this, fault(admin().request("POST", "faults", wanted)))
     }
 
     /** Sets a fault for every order, without limit. For Java. */
@@ -147,14 +147,14 @@ public class Faults internal constructor(private val admin: () -> Admin) {
     )
 
     /** The faults that are set, with how often each has struck. */
-    public fun list(): List<Fault> = admin().ask("GET", "faults").list("faults").map(::fault)
+    public fun list(): List<Fault> = admin().request("GET", "faults").list("faults").map(::fault)
 
     /** Ends every fault. */
     public fun clear() {
-        admin().ask("DELETE", "faults")
+        admin().request("DELETE", "faults")
     }
 
     internal fun remove(id: Long) {
-        admin().ask("DELETE", "faults/$id")
+        admin().request("DELETE", "faults/$id")
     }
 }

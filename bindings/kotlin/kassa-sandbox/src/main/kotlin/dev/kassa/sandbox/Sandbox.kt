@@ -66,7 +66,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** Every payment, or those with this order number, the newest last: what really happened. */
     @JvmOverloads
     public fun ledger(orderNumber: String? = null): List<Payment> =
-        admin.ask("GET", "ledger", orderNumber = orderNumber).list("payments").map(::payment)
+        admin.request("GET", "ledger", orderNumber = orderNumber).list("payments").map(::payment)
 
     /**
      * The payment with this order number; the newest if there are several.
@@ -79,7 +79,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** Every request that reached an endpoint, or those that named this order number, in order. */
     @JvmOverloads
     public fun requests(orderNumber: String? = null): List<Request> =
-        admin.ask("GET", "requests", orderNumber = orderNumber).list("requests").map(::request)
+        admin.request("GET", "requests", orderNumber = orderNumber).list("requests").map(::request)
 
     /**
      * All attempts to deliver a callback, or those for this order number, in order. An attempt is listed after its receiver has answered
@@ -87,7 +87,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
      */
     @JvmOverloads
     public fun callbacks(orderNumber: String? = null): List<CallbackAttempt> =
-        admin.ask("GET", "callbacks", orderNumber = orderNumber).list("callbacks").map(::callbackAttempt)
+        admin.request("GET", "callbacks", orderNumber = orderNumber).list("callbacks").map(::callbackAttempt)
 
     /**
      * Pays a payment that is open, as its payer would.
@@ -140,7 +140,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
 
     /** Forgets payments, requests, callbacks and faults; switches and the clock go back to those of the start. */
     public fun reset() {
-        admin.ask("POST", "reset")
+        admin.request("POST", "reset")
     }
 
     /**

@@ -24,7 +24,7 @@ public data class SwitchValues(
 /** The sandbox's switches. [Sandbox.reset] puts them back to how they stood at the start. */
 public class Switches internal constructor(private val admin: () -> Admin) {
     /** The current values. */
-    public fun read(): SwitchValues = switchValues(admin().ask("GET", "switches"))
+    public fun read(): SwitchValues = switchValues(admin().request("GET", "switches"))
 
     /** Changes the given values from the next request on; returns the values after that. */
     public fun change(
@@ -36,7 +36,7 @@ public class Switches internal constructor(private val admin: () -> Admin) {
         actsAs: DialectName? = null,
         mbankQuid: MbankQuid? = null,
     ): SwitchValues = switchValues(
-        admin().ask(
+        admin().request(
             "PATCH",
             "switches",
             objectOf(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @WithSandbox
 class FromJavaTest {
     @Test
-    void aLostResponseIsSeen(Sandbox sandbox) {
+    void lostResponseIsSeen(Sandbox sandbox) {
         Shop shop = new Shop(sandbox);
         try (ActiveFault fault = sandbox.getFaults().add(FaultName.RESPONSE_LOST, "order-1", 1)) {
             assertThrows(java.io.IOException.class, () -> shop.payByCard("order-1", TestCards.APPROVED.getPan(), "http://127.0.0.1:9/"));

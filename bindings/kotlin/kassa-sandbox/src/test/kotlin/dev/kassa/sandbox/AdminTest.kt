@@ -25,7 +25,7 @@ class AdminTest(private val sandbox: Sandbox) {
     private val shop = Shop(sandbox)
 
     @Test
-    fun `the ledger tells what happened`() {
+    fun `ledger tells what happened`() {
         val before = OffsetDateTime.now().minusSeconds(2)
         shop.payByCard("order-1")
         shop.payByCard("order-2", TestCards.APPROVED.pan)
@@ -43,7 +43,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a payer pays by the form, once`() {
+    fun `payer pays by the form, once`() {
         val page = shop.makePayForm("http://127.0.0.1:9/callback", "http://127.0.0.1:9/thanks")
         val refused = assertThrows<SandboxException.Refused> { sandbox.payByForm(page, TestPhones.MBANK_APPROVED.copy(phone = "1")) }
         assertEquals(400, refused.httpStatus)
@@ -55,7 +55,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a payer who is declined has not paid`() {
+    fun `payer who is declined has not paid`() {
         assertNull(sandbox.payByForm(shop.makePayForm("http://127.0.0.1:9/callback", "http://127.0.0.1:9/thanks"), TestPhones.MBANK_DECLINED))
         assertFalse(sandbox.ledger().single().isCharged)
     }
@@ -140,7 +140,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the clock steps forward and resolves what is pending`() {
+    fun `clock steps forward and resolves what is pending`() {
         assertEquals(Duration.ZERO, sandbox.clock.read().ahead)
         sandbox.faults.add(FaultName.STUCK_PENDING)
         shop.payByCard("held")
@@ -169,7 +169,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a fault strikes as often as it was told`() {
+    fun `fault strikes as often as it was told`() {
         val fault = sandbox.faults.add(FaultName.RESPONSE_LOST, "order-1", times = 1, endpoint = Endpoint.PAYMENT)
         fault.use {
             assertEquals(0, fault.struck)
@@ -184,7 +184,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a fault ends when it is removed`() {
+    fun `fault ends when it is removed`() {
         val fault = sandbox.faults.add(FaultName.UNAVAILABLE, retryAfter = 2.minutes)
         val other = sandbox.faults.add(FaultName.CALLBACK_LOST, orderNumber = "order-9", probability = 0.5, seed = 7)
         assertEquals(
@@ -206,7 +206,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a fault from before a restart ends no other`() {
+    fun `fault from before a restart ends no other`() {
         val fault = sandbox.faults.add(FaultName.DELAY, "order-1", delay = 1.milliseconds)
         shop.payByCard("order-1")
         assertEquals(1, fault.struck)
@@ -218,7 +218,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a wrong fault is refused by its field`() {
+    fun `wrong fault is refused by its field`() {
         val refused = assertThrows<SandboxException.Refused> {
             sandbox.faults.add(FaultName.DELAY, delay = 1.seconds, probability = 2.0)
         }
@@ -233,7 +233,7 @@ class AdminTest(private val sandbox: Sandbox) {
 
     @ParameterizedTest
     @EnumSource
-    fun `the sandbox knows every fault`(name: FaultName) {
+    fun `sandbox knows every fault`(name: FaultName) {
         val isLate = name == FaultName.DELAY || name == FaultName.CALLBACK_LATE
         sandbox.faults.add(name, delay = 1.seconds.takeIf { isLate })
         assertEquals(listOf(name), sandbox.faults.list().map { it.name })
@@ -241,7 +241,7 @@ class AdminTest(private val sandbox: Sandbox) {
 
     @ParameterizedTest
     @EnumSource
-    fun `the sandbox knows every endpoint`(endpoint: Endpoint) {
+    fun `sandbox knows every endpoint`(endpoint: Endpoint) {
         sandbox.faults.add(FaultName.UNAVAILABLE, endpoint = endpoint)
         assertEquals(listOf(endpoint), sandbox.faults.list().map { it.endpoint })
     }

@@ -12,7 +12,7 @@ import org.junit.platform.testkit.engine.EngineTestKit
 
 class ExtensionTest {
     @Test
-    fun `a run has one process for each kind of sandbox, and each test an empty one`() {
+    fun `run has one process for each kind of sandbox, and each test an empty one`() {
         val run = EngineTestKit.engine("junit-jupiter")
             .selectors(selectClass(Shared::class.java), selectClass(Other::class.java))
             .execute()

@@ -42,7 +42,7 @@ class LifeTest {
     }
 
     @Test
-    fun `a port that is taken is named`() {
+    fun `port that is taken is named`() {
         ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { taken ->
             val port = taken.localPort
             val failed = assertThrows<SandboxException.NotStarted> { Sandbox.start(SandboxOptions(port = port)) }
@@ -74,7 +74,7 @@ class LifeTest {
     }
 
     @Test
-    fun `a wrong setting is named by the start`() {
+    fun `wrong setting is named by the start`() {
         val database = Path.of("/no/such/folder/sandbox.db")
         for ((options, why) in listOf(
             SandboxOptions(login = "a:b") to "login: must not",
@@ -92,7 +92,7 @@ class LifeTest {
     }
 
     @Test
-    fun `an invented history is there once`() {
+    fun `invented history is there once`() {
         val options = SandboxOptions(database = folder.resolve("sandbox.db"), demoPayments = 30)
         Sandbox.start(options).use { sandbox ->
             assertEquals(30, sandbox.ledger().size)
@@ -102,7 +102,7 @@ class LifeTest {
     }
 
     @Test
-    fun `a crash keeps what is in the database`() {
+    fun `crash keeps what is in the database`() {
         Sandbox.start(SandboxOptions(database = folder.resolve("sandbox.db"))).use { sandbox ->
             val address = sandbox.baseUrl
             Shop(sandbox).payByCard("order-1", TestCards.APPROVED.pan)
@@ -118,7 +118,7 @@ class LifeTest {
     }
 
     @Test
-    fun `a restart in memory comes back empty`() {
+    fun `restart in memory comes back empty`() {
         Sandbox.start(SandboxOptions(redirectDeclines = true)).use { sandbox ->
             Shop(sandbox).payByCard("order-1")
             sandbox.switches.change(redirectDeclines = false)
@@ -147,7 +147,7 @@ class LifeTest {
     }
 
     @Test
-    fun `a log that stands still holds nothing up`() {
+    fun `log that stands still holds nothing up`() {
         val lines = mutableListOf<String>()
         val goOn = CountDownLatch(1)
         val options = SandboxOptions(log = { goOn.await(PATIENCE_SECONDS, SECONDS).also { _ -> lines += it } })
@@ -162,7 +162,7 @@ class LifeTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    fun `a killed JVM leaves nothing behind, whatever else it has started`() {
+    fun `killed JVM leaves nothing behind, whatever else it has started`() {
         val (jvm, pids) = otherJvm(folder)
         val (sandbox, other) = pids.split(" ").map(String::toLong)
         try {
@@ -178,7 +178,7 @@ class LifeTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    fun `a JVM that forgets to stop it leaves nothing behind`() {
+    fun `JVM that forgets to stop it leaves nothing behind`() {
         val (jvm, pids) = otherJvm(folder)
         val (sandbox, other) = pids.split(" ").map(String::toLong)
         ProcessHandle.of(other).ifPresent(ProcessHandle::destroyForcibly)

@@ -22,7 +22,7 @@ internal class Http {
         .build()
 
     /** Sends a request to the server; throws if it refused it. */
-    fun ask(method: String, url: String, headers: Map<String, String>, body: String?): String {
+    fun request(method: String, url: String, headers: Map<String, String>, body: String?): String {
         val publisher = body?.let(BodyPublishers::ofString) ?: BodyPublishers.noBody()
         val request = HttpRequest.newBuilder(URI(url)).timeout(PATIENCE).method(method, publisher)
         request.header("Content-Type", "application/json")

@@ -124,7 +124,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
      * @throws KassaServerException.Refused if the server refuses
      */
     @JvmOverloads
-    public fun ask(
+    public fun request(
         method: String,
         path: String,
         body: String? = null,
@@ -135,11 +135,11 @@ public class KassaServer private constructor(private val options: KassaServerOpt
             put("Authorization", "Bearer ${key ?: apiKey}")
             idempotencyKey?.let { put("Idempotency-Key", it) }
         }
-        return http.ask(method, "$url$path", headers, body)
+        return http.request(method, "$url$path", headers, body)
     }
 
     /** The checkout that the shop opened with this reference, as JSON. */
-    public fun checkout(reference: String): String = ask("GET", "/v1/checkouts?reference=${encoded(reference)}")
+    public fun checkout(reference: String): String = request("GET", "/v1/checkouts?reference=${encoded(reference)}")
 
     /** Every event, or those of this kind or about this reference, in the order in which they happened. */
     @JvmOverloads
@@ -149,7 +149,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
         var next = "0"
         while (next != after) {
             after = next
-            val told = Json.parseToJsonElement(ask("GET", "/v1/events?after=$after&limit=1000")).jsonObject
+            val told = Json.parseToJsonElement(request("GET", "/v1/events?after=$after&limit=1000")).jsonObject
             told.getValue("events").jsonArray.mapTo(all) { event(it.jsonObject) }
             next = told.getValue("next").jsonPrimitive.content
         }

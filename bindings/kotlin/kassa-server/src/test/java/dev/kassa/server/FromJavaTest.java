@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 class FromJavaTest {
     @Test
     @WithKassaServer
-    void aCheckoutIsOpened(KassaServer server) {
+    void checkoutIsOpened(KassaServer server) {
         String order =
                 "{\"reference\": \"java-1\", \"amount\": \"390\", \"description\": \"Honey\", \"return_url\": \"https://shop.example.kg/\"}";
-        server.ask("POST", "/v1/checkouts", order);
+        server.request("POST", "/v1/checkouts", order);
         assertTrue(server.checkout("java-1").contains("\"state\":\"open\""));
         KassaServerException.Refused refused =
                 assertThrows(KassaServerException.Refused.class, () -> server.checkout("nothing"));

@@ -23,7 +23,7 @@ private val PATIENCE = Duration.ofSeconds((60 * (System.getenv("KASSA_PATIENCE")
 
 class KassaServerTest {
     @Test
-    fun `a run has one server, with a gateway behind it, and leaves nothing`() {
+    fun `run has one server, with a gateway behind it, and leaves nothing`() {
         val run = EngineTestKit.engine("junit-jupiter").selectors(selectClass(Shared::class.java)).execute()
         run.testEvents().assertStatistics { it.started(4).succeeded(4) }
         assertEquals(1, Shared.addresses.size)
@@ -33,7 +33,7 @@ class KassaServerTest {
     @WithKassaServer
     class Shared {
         @Test
-        fun `a payer pays and the shop is told`(server: KassaServer) {
+        fun `payer pays and the shop is told`(server: KassaServer) {
             note(server)
             val back = server.payByForm(server.buy("order-1"))
             assertTrue(back!!.startsWith("http://127.0.0.1:9/paid?"), back)
@@ -46,7 +46,7 @@ class KassaServerTest {
         }
 
         @Test
-        fun `a crash loses nothing`(server: KassaServer) {
+        fun `crash loses nothing`(server: KassaServer) {
             note(server)
             val page = server.buy("order-2")
             server.kill()
@@ -55,7 +55,7 @@ class KassaServerTest {
             server.payByForm(page)
             server.restart()
             note(server)
-            server.ask("POST", "/v1/checkouts/${text(server.checkout("order-2"), "id")}/check")
+            server.request("POST", "/v1/checkouts/${text(server.checkout("order-2"), "id")}/check")
             server.waitFor("checkout.paid", reference = "order-2", timeout = PATIENCE)
             server.kill()
         }
@@ -65,16 +65,16 @@ class KassaServerTest {
             note(server)
             assertNull(server.payByForm(server.buy("order-3"), TestPhones.MEGAPAY_DECLINED))
             assertThrows<KassaServerException.TooLate> { server.waitFor("checkout.paid", "order-3", Duration.ofMillis(1)) }
-            val refused = assertThrows<KassaServerException.Refused> { server.ask("POST", "/v1/checkouts", "{}") }
+            val refused = assertThrows<KassaServerException.Refused> { server.request("POST", "/v1/checkouts", "{}") }
             assertEquals(400, refused.httpStatus)
             assertTrue("reference" in refused.problem, refused.problem)
             val another = server.newApiKey("another")
-            server.ask("GET", "/v1/events", key = another)
-            assertThrows<KassaServerException.Refused> { server.ask("GET", "/v1/events", key = "$another.") }
+            server.request("GET", "/v1/events", key = another)
+            assertThrows<KassaServerException.Refused> { server.request("GET", "/v1/events", key = "$another.") }
         }
 
         @Test
-        fun `a shop's environment has what it needs`(server: KassaServer) {
+        fun `shop's environment has what it needs`(server: KassaServer) {
             note(server)
             val expected = mapOf(
                 "KASSA_SERVER_URL" to server.url,
@@ -96,7 +96,7 @@ class KassaServerTest {
     }
 
     @Test
-    fun `a sandbox that runs already is taken and left`() {
+    fun `sandbox that runs already is taken and left`() {
         Sandbox.start(SandboxOptions(actsAs = DialectName.OTHER)).use { sandbox ->
             KassaServer.start(KassaServerOptions(sandbox = sandbox)).use { server ->
                 server.payByForm(server.buy("order-1"))
@@ -107,7 +107,7 @@ class KassaServerTest {
     }
 
     @Test
-    fun `a start that fails says why`() {
+    fun `start that fails says why`() {
         val options = KassaServerOptions(settings = mapOf("token_lifetime" to "a year"))
         val failed = assertThrows<KassaServerException.NotStarted> { KassaServer.start(options) }
         assertEquals(1, failed.exitCode)
@@ -118,9 +118,9 @@ class KassaServerTest {
 /** An order by pay-form; the address of its page. */
 private fun KassaServer.buy(reference: String): String {
     val order = """{"reference": "$reference", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}"""
-    val id = text(ask("POST", "/v1/checkouts", order), "id")
-    val token = text(ask("POST", "/v1/checkouts/$id/tokens"), "token")
-    return text(ask("POST", "/v1/checkout/payments", """{"method": "pay_form"}""", token, reference), "page_url")
+    val id = text(request("POST", "/v1/checkouts", order), "id")
+    val token = text(request("POST", "/v1/checkouts/$id/tokens"), "token")
+    return text(request("POST", "/v1/checkout/payments", """{"method": "pay_form"}""", token, reference), "page_url")
 }
 
 private fun text(json: String, name: String) = Json.parseToJsonElement(json).jsonObject.getValue(name).jsonPrimitive.content

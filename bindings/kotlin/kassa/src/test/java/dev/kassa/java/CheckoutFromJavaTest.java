@@ -79,7 +79,7 @@ class CheckoutFromJavaTest {
     }
 
     @Test
-    void aScreenThatIsGoneIsToldNothing() throws Exception {
+    void screenThatIsGoneIsToldNothing() throws Exception {
         try (Scene scene = Stage.open();
                 Checkout checkout = Checkout.open(scene.getServerUrl(), scene.getClientToken())) {
             CheckoutListening listening = checkout.listen(screen, shown::add);

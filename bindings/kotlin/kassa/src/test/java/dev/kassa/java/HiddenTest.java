@@ -32,7 +32,7 @@ class HiddenTest {
     }
 
     @Test
-    void theRestDoes() {
+    void restDoes() {
         assertEquals(List.of(), problems("dev.kassa.Kassa.newOrderNumber(); card.getMaskedNumber();"));
     }
 

@@ -76,7 +76,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aCardIsChargedByAProgramThatWaits() throws Exception {
+    void cardIsChargedByAProgramThatWaits() throws Exception {
         try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
             CardPayment payment = payment("4000000000002016");
             PaymentRef stored = PaymentRef.parse(payment.paymentRef().toString());
@@ -101,7 +101,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aRefusalIsCaughtByItsKind() throws Exception {
+    void refusalIsCaughtByItsKind() throws Exception {
         try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
             gateway.paymentStatus("nobody-knows-it");
             throw new AssertionError("nobody knows it");
@@ -112,7 +112,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aProgramThatDoesNotWaitHasFutures() throws Exception {
+    void programThatDoesNotWaitHasFutures() throws Exception {
         try (FutureGateway gateway = new FutureGateway(sandbox.config())) {
             MbankPayment payment = new MbankPayment(Kassa.newOrderNumber(), "996555000101", 250, "Two tickets");
             Verdict verdict = gateway.createMbankPayment(payment)
@@ -236,7 +236,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aTestHasAGatewayInMemory() throws Exception {
+    void testHasAGatewayInMemory() throws Exception {
         FakeGateway fake = new FakeGateway();
         fake.plan(new FakePlan.Charge(Duration.ofSeconds(15)));
         fake.failNext(FakeFault.noConnection());
@@ -254,7 +254,7 @@ class JavaCallersTest {
 
     /** After a crash: what is unfinished is queried, delivered and finished. */
     @Test
-    void aJournalListsWhatIsNotDoneWith(@TempDir Path folder) throws Exception {
+    void journalListsWhatIsNotDoneWith(@TempDir Path folder) throws Exception {
         FakeGateway fake = new FakeGateway();
         Journal journal = Journal.open(folder);
         BlockingGateway gateway = fake.getBlocking().withJournal(journal);
@@ -321,7 +321,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void aWorkerFollowsWhatIsBegunLater(@TempDir Path folder) throws Exception {
+    void workerFollowsWhatIsBegunLater(@TempDir Path folder) throws Exception {
         FakeGateway fake = new FakeGateway();
         Journal journal = Journal.open(folder);
         BlockingGateway gateway = fake.getBlocking().withJournal(journal);
@@ -346,7 +346,7 @@ class JavaCallersTest {
 
     /** As a library that makes mocks does it; what is asked without a language, or without a policy, is asked with the default. */
     @Test
-    void aStubStandsInForAGateway() throws Exception {
+    void stubStandsInForAGateway() throws Exception {
         FakeGateway fake = new FakeGateway();
         BlockingPaymentGateway broken = stub(BlockingPaymentGateway.class, fake.getBlocking());
         assertEquals("no network", told(broken));

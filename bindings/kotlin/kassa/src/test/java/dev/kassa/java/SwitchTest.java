@@ -84,7 +84,7 @@ class SwitchTest {
     Path folder;
 
     @Test
-    void aSwitchOverEveryKindIsComplete() {
+    void switchOverEveryKindIsComplete() {
         assertEquals(List.of(), problems(SOURCE));
     }
 

@@ -50,7 +50,7 @@ class CheckoutTest {
     }
 
     @Test
-    fun `the same flow begins anew for each collector`() = onStage { _, checkout ->
+    fun `same flow begins anew for each collector`() = onStage { _, checkout ->
         val ready = checkout.states.first { it is CheckoutState.Ready }
         repeat(2) { assertEquals(ready, checkout.states.first()) }
     }
@@ -85,7 +85,7 @@ class CheckoutTest {
     }
 
     @Test
-    fun `a renewal that gives up by a timeout of its own is called again`() = runBlocking {
+    fun `renewal that gives up by a timeout of its own is called again`() = runBlocking {
         Stage.open().use { scene ->
             val calls = AtomicInteger()
             val renewed = Checkout.open(scene.serverUrl, "ct_nonsense", CheckoutSettings()) {
@@ -136,7 +136,7 @@ class CheckoutTest {
     }
 
     @Test
-    fun `a setting that cannot work is named`() {
+    fun `setting that cannot work is named`() {
         val error = assertThrows<PaymentException.Misconfigured> {
             Checkout.open("https://pay.shop.example.kg", "ct", CheckoutSettings(connectTimeout = Duration.ZERO))
         }

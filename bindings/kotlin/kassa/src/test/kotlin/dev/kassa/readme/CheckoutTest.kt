@@ -13,7 +13,7 @@ import java.math.BigDecimal
 @WithSandbox
 class CheckoutTest {
     @Test
-    fun `a lost response never charges twice`(sandbox: Sandbox) = runBlocking<Unit> {
+    fun `lost response never charges twice`(sandbox: Sandbox) = runBlocking<Unit> {
         val card = Card(TestCards.WITHOUT_3DS_APPROVED.pan, "12", 2099, "123", "Aibek Asanov")
         val payment = CardPayment(
             orderNumber = "order-17",

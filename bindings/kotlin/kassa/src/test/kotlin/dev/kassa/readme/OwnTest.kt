@@ -17,7 +17,7 @@ class OwnTest {
     }
 
     @Test
-    fun `a lost answer is no failed payment`(): Unit = runBlocking {
+    fun `lost answer is no failed payment`(): Unit = runBlocking {
         val fake = FakeGateway()
         val shop = Shop(fake.gateway) // the code under test
 

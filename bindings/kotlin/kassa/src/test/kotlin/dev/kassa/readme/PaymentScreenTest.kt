@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test
 /** The payment screen of the package's README. */
 class PaymentScreenTest {
     @Test
-    fun `a payer pays on it by phone and code`() = runBlocking {
+    fun `payer pays on it by phone and code`() = runBlocking {
         Stage.open().use { scene ->
             val lines = mutableListOf<String>()
             val screen = PaymentScreen(scene.serverUrl, "ct_run_out", scene::newToken)

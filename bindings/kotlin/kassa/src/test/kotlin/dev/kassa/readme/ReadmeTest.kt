@@ -78,7 +78,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
         program.lines().map { it.trim() }.filterNot { it.startsWith("import ") }.joinToString("\n").trim()
 
     @Test
-    fun `the first program is paid, and tells what another one left behind`() {
+    fun `first program is paid, and tells what another one left behind`() {
         leaveRejected()
         val printed = runFirstProgram()
         assertTrue("The code from the SMS?" in printed, printed)
@@ -91,7 +91,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the first program finds out what became of a lost answer`() {
+    fun `first program finds out what became of a lost answer`() {
         sandbox.faults.add(FaultName.RESPONSE_LOST, endpoint = Endpoint.MBANK_CONFIRM, times = 1).use {
             val printed = runFirstProgram()
             assertTrue("may have" in printed.substringBefore("paid: deliver cart 17"), printed)
@@ -102,7 +102,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the program in Java ships what is charged`() {
+    fun `program in Java ships what is charged`() {
         val printed = run("dev.kassa.java.ReadmeProgram")
         assertTrue("Payment not found" in printed, printed)
         BlockingGateway(config()).use { it.createCardPayment(cardPayment(card(TestCards.WITHOUT_3DS_APPROVED.pan), "order-17")) }
@@ -110,7 +110,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the worker delivers what is begun while it works, and finishes it`() = runBlocking {
+    fun `worker delivers what is begun while it works, and finishes it`() = runBlocking {
         val fake = FakeGateway()
         val gateway = fake.gateway.withJournal(journal)
         val delivered = Channel<String?>()
@@ -129,7 +129,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the worker that runs until it is stopped delivers and finishes the same`() = runBlocking {
+    fun `worker that runs until it is stopped delivers and finishes the same`() = runBlocking {
         val fake = FakeGateway()
         val gateway = fake.gateway.withJournal(journal)
         val delivered = Channel<String?>()

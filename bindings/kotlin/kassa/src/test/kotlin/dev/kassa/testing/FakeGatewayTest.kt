@@ -51,7 +51,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `the documentation's example`() = runBlocking<Unit> {
+    fun `documentation's example`() = runBlocking<Unit> {
         val shop = Shop(fake.gateway)
         fake.failNext(FakeFault.ResponseLost)
         val lost = assertThrows<PaymentException.OutcomeUnknown> { shop.sell("order-1") }
@@ -60,7 +60,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a card is paid on its page`() = runBlocking<Unit> {
+    fun `card is paid on its page`() = runBlocking<Unit> {
         val payment = cardPayment()
         val entry = PaymentEntry.parse(gateway.createCardPayment(payment).entry().toString())
         val notice = fake.charge(entry.pageUrl!!)
@@ -78,7 +78,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `the mobile bank takes the right password only`() = runBlocking<Unit> {
+    fun `mobile bank takes the right password only`() = runBlocking<Unit> {
         val created = gateway.createMbankPayment(mbankPayment())
         assertThrows<PaymentException.Refused> { gateway.confirmMbankPayment(created.payment, "000000") }
         assertInstanceOf<Verdict.Pending>(gateway.check(created.payment))
@@ -87,7 +87,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a wallet is charged once, by the right PIN, after the total was shown`() = runBlocking<Unit> {
+    fun `wallet is charged once, by the right PIN, after the total was shown`() = runBlocking<Unit> {
         val payment = megapayPayment()
         val checked = gateway.checkMegapay(payment)
         assertEquals(payment.paymentRef(), checked.payment)
@@ -107,7 +107,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a pay-form is verified by its callback and by its return`() = runBlocking<Unit> {
+    fun `pay-form is verified by its callback and by its return`() = runBlocking<Unit> {
         val created = gateway.createPayForm(PayForm(BigDecimal(75), "Tea", "https://s.kg/cb", "https://s.kg/back?cart=1"))
         val notice = fake.charge("${created.payFormUrl}")
         assertTrue(gateway.verifyCallback(Callback.parse(notice.callback), created.payment).isCharged)
@@ -117,7 +117,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a QR code is paid, whether as data or as a picture`() = runBlocking<Unit> {
+    fun `QR code is paid, whether as data or as a picture`() = runBlocking<Unit> {
         val data = gateway.createQrData(QrPayment(sumTyiyn = 9990))
         fake.charge(data.entry().qrText!!)
         assertInstanceOf<Verdict.Charged>(gateway.check(data.payment))
@@ -140,7 +140,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a running clock keeps no watch waiting`() = runBlocking<Unit> {
+    fun `running clock keeps no watch waiting`() = runBlocking<Unit> {
         fake.plan(FakePlan.Charge(after = 45.seconds))
         val paid = gateway.createCardPayment(cardPayment()).payment
         val reports = gateway.watch(paid).reports.toList()
@@ -154,7 +154,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a stopped clock moves by the test alone`() = runBlocking {
+    fun `stopped clock moves by the test alone`() = runBlocking {
         fake.stopClock()
         fake.plan(FakePlan.Reject(after = 15.seconds))
         val payment = gateway.createCardPayment(cardPayment()).payment

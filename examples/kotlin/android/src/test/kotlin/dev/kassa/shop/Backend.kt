@@ -31,7 +31,7 @@ class Backend : AutoCloseable {
 
     private fun answer(exchange: HttpExchange) {
         val number = exchange.requestURI.path.removePrefix("/orders").removePrefix("/").ifEmpty { newOrder() }
-        val token = ask("/v1/checkouts/${checkouts.getValue(number)}/tokens").getString("token")
+        val token = request("/v1/checkouts/${checkouts.getValue(number)}/tokens").getString("token")
         val body = JSONObject(mapOf("number" to number, "server_url" to server.url, "client_token" to token)).toString().toByteArray()
         exchange.sendResponseHeaders(200, body.size.toLong())
         exchange.responseBody.write(body)
@@ -40,11 +40,11 @@ class Backend : AutoCloseable {
     private fun newOrder(): String {
         val number = "honey-${count.incrementAndGet()}"
         val order = mapOf("reference" to number, "amount" to "390", "description" to "A jar of honey", "return_url" to "kassa-shop://paid")
-        checkouts[number] = ask("/v1/checkouts", JSONObject(order).toString()).getString("id")
+        checkouts[number] = request("/v1/checkouts", JSONObject(order).toString()).getString("id")
         return number
     }
 
-    private fun ask(path: String, body: String? = null) = JSONObject(server.ask("POST", path, body))
+    private fun request(path: String, body: String? = null) = JSONObject(server.request("POST", path, body))
 
     override fun close() {
         http.stop(0)

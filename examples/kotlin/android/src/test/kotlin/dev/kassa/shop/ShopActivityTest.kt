@@ -96,7 +96,7 @@ class ShopActivityTest {
     }
 
     @Test
-    fun `the system ends the app while the code is on its way`() {
+    fun `system ends the app while the code is on its way`() {
         val killed = open()
         val launched = killed.buy()
         val killedSheet = openSheet(launched)
@@ -116,7 +116,7 @@ class ShopActivityTest {
     }
 
     @Test
-    fun `the link brings the payer back from the bank's page`() {
+    fun `link brings the payer back from the bank's page`() {
         val shop = open()
         val sheet = openSheet(shop.buy())
         click("Card or wallet")
@@ -132,7 +132,7 @@ class ShopActivityTest {
     }
 
     @Test
-    fun `an order that may be paid is gone on with, and no second one is made`() {
+    fun `order that may be paid is gone on with, and no second one is made`() {
         val before = backend.orders
         val shop = open()
         val left = openSheet(shop.buy())
@@ -148,7 +148,7 @@ class ShopActivityTest {
     }
 
     @Test
-    fun `a back end that cannot be reached takes no money`() {
+    fun `back end that cannot be reached takes no money`() {
         backendUrl = "http://127.0.0.1:9"
         val shop = open()
         shop.button().performClick()

@@ -29,7 +29,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     lateinit var folder: Path
 
     @Test
-    fun `a card with 3DS and a QR code, by programs that share a journal`() {
+    fun `card with 3DS and a QR code, by programs that share a journal`() {
         start("CardKt", "100.10", pan = TestCards.APPROVED.pan).use { card ->
             start("QrKt", "120.50").use { qr ->
                 assertEquals(200, post(card.after("open: "), "otp=${TestCards.APPROVED.otp}"))
@@ -43,7 +43,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the mobile bank`() = start("MbankKt", "996555000101", "250").use { program ->
+    fun `mobile bank`() = start("MbankKt", "996555000101", "250").use { program ->
         program.type("101101")
         program.after("paid: deliver two coffees")
         assertEquals(0, program.end())
@@ -58,7 +58,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a pay-form, whose callback is proved as soon as the gateway can be queried`() = start("PayFormKt", "100.10").use { program ->
+    fun `pay-form, whose callback is proved as soon as the gateway can be queried`() = start("PayFormKt", "100.10").use { program ->
         val page = program.after("open: ")
         assertEquals(303, post(page, "provider=MBank&phone=996555000101"))
         sandbox.faults.add(FaultName.UNAVAILABLE)
@@ -87,7 +87,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `a support desk asks by what was stored`() {
+    fun `support desk asks by what was stored`() {
         assertEquals(0, start("CardKt", "100.10", pan = TestCards.WITHOUT_3DS_APPROVED.pan).use { it.end() })
         val stored = PaymentRef.card(sandbox.ledger().single().orderNumber, BigDecimal("100.10"), "KGS").toString()
         assertEquals("charged: $stored\n", start("CheckKt", stored).use { it.all() })

@@ -57,7 +57,7 @@ class ShopTest {
     // docs: begin sandbox
     @Test
     @WithSandbox
-    fun `a lost answer is no failed payment`(sandbox: Sandbox) = runBlocking {
+    fun `lost answer is no failed payment`(sandbox: Sandbox) = runBlocking {
         Program(sandbox, folder).use { shop ->
             val phone = TestPhones.MBANK_APPROVED
             assertEquals(200, shop.post("/orders/order-1/pay", phone.phone))

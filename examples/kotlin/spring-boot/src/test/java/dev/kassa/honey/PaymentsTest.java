@@ -47,7 +47,7 @@ class PaymentsTest {
     }
 
     @Test
-    void anEventDeliversOnce() throws Exception {
+    void eventDeliversOnce() throws Exception {
         var browser = new Browser(port);
         var paid = Events.sign(SECRET, "order-2");
         assertEquals(200, browser.post("/kassa-events", paid.getBody(), paid.getHeaders()).statusCode());

@@ -49,7 +49,7 @@ class ShopTest {
     }
 
     @Test
-    void aLostAnswerIsNoFailedPayment(KassaServer server) throws Exception {
+    void lostAnswerIsNoFailedPayment(KassaServer server) throws Exception {
         var phone = TestPhones.MBANK_APPROVED;
         assertEquals(200, browser.post("/orders/order-1/pay?phone=" + phone.getPhone()).statusCode());
         server.getSandbox().getFaults().add(FaultName.RESPONSE_LOST, null, 1, Endpoint.MBANK_CONFIRM, null, null, null, null, null, null);
@@ -59,7 +59,7 @@ class ShopTest {
     }
 
     @Test
-    void aPayerPaysOnTheServersPage(KassaServer server) throws Exception {
+    void payerPaysOnTheServersPage(KassaServer server) throws Exception {
         assertTrue(browser.post("/orders/order-2/checkout").body().startsWith(server.getUrl()));
         server.payByForm(payForm(server, "order-2"));
         browser.waitUntilDelivered("order-2"); // by the event
@@ -77,8 +77,8 @@ class ShopTest {
     private static String payForm(KassaServer server, String reference) {
         var json = new JsonMapper();
         var id = json.readTree(server.checkout(reference)).get("id").asString();
-        var token = json.readTree(server.ask("POST", "/v1/checkouts/" + id + "/tokens")).get("token").asString();
-        var begun = server.ask("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, reference);
+        var token = json.readTree(server.request("POST", "/v1/checkouts/" + id + "/tokens")).get("token").asString();
+        var begun = server.request("POST", "/v1/checkout/payments", "{\"method\": \"pay_form\"}", token, reference);
         return json.readTree(begun).get("page_url").asString();
     }
 

@@ -28,7 +28,7 @@ internal fun CheckoutScreen(shown: Shown, typed: Typed, actions: Actions, device
     val language = LocalLanguage.current
     val labels = remember(language) { CheckoutLabels.of(language) }
     val said = remember(shown.state, shown.mayHavePaid, language) {
-        Said(CheckoutTexts.of(shown.state, shown.mayHavePaid, language), shown.state)
+        StateTexts(CheckoutTexts.of(shown.state, shown.mayHavePaid, language), shown.state)
     }
     CompositionLocalProvider(LocalLabels provides labels) {
         Column(Modifier.fillMaxWidth()) {
@@ -68,7 +68,7 @@ private fun formOf(state: CheckoutState, chosen: PaymentMethod?): PaymentMethod?
 private fun onlyOne(state: CheckoutState) = (state as? CheckoutState.Ready)?.methods?.singleOrNull()
 
 @Composable
-private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device) {
+private fun FormScreen(method: PaymentMethod, shown: Shown, said: StateTexts, typed: Typed, actions: Actions, device: Device) {
     val onBack: (() -> Unit)? = when {
         // The only way to pay has no list to go back to, even where the shop has chosen it.
         typed.chosen != null && onlyOne(shown.state) == null -> typed::done
@@ -87,7 +87,7 @@ private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: T
 }
 
 @Composable
-private fun StateScreen(shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
+private fun StateScreen(shown: Shown, said: StateTexts, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
     when (val state = shown.state) {
         is CheckoutState.Opening, is CheckoutState.Sending -> BusyScreen(said)
         is CheckoutState.Ready -> MethodsScreen(state, said, actions)

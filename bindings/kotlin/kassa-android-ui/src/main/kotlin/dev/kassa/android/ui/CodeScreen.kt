@@ -12,7 +12,7 @@ private const val LONGEST = 12
 
 /** The field for the one-time password or PIN. Entering it accepts the total. */
 @Composable
-internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed, actions: Actions) {
+internal fun CodeScreen(state: CheckoutState.EnterOtp, said: StateTexts, typed: Typed, actions: Actions) {
     val labels = LocalLabels.current
     val isAboutCode = state.message?.topic in ABOUT_CODE
     // A message about the last code goes as soon as the next one is typed.

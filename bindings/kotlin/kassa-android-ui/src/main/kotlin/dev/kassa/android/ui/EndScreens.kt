@@ -12,36 +12,36 @@ internal fun NotOpenedScreen() =
 
 /** Nothing can be done but to wait. */
 @Composable
-internal fun BusyScreen(said: Said) = Screen(said, { Turning() }) {}
+internal fun BusyScreen(said: StateTexts) = Screen(said, { Turning() }) {}
 
 @Composable
-internal fun PaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { GoodMark() }, LocalLabels.current.done, onClose)
+internal fun PaidScreen(said: StateTexts, onClose: () -> Unit) = EndScreen(said, { GoodMark() }, LocalLabels.current.done, onClose)
 
 /** It was not paid, for certain. */
 @Composable
-internal fun NotPaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { EndMark() }, LocalLabels.current.close, onClose)
+internal fun NotPaidScreen(said: StateTexts, onClose: () -> Unit) = EndScreen(said, { EndMark() }, LocalLabels.current.close, onClose)
 
 /** It has ended, and what was shown may be paid all the same: a payer who has paid has that asked at once. */
 @Composable
-internal fun LateScreen(said: Said, actions: Actions, onClose: () -> Unit) =
+internal fun LateScreen(said: StateTexts, actions: Actions, onClose: () -> Unit) =
     EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose) {
         PlainButton(LocalLabels.current.havePaid, actions::checkNow)
     }
 
 /** The token has ended, which says nothing about the money. */
 @Composable
-internal fun UnknownScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose)
+internal fun UnknownScreen(said: StateTexts, onClose: () -> Unit) = EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose)
 
 /** The payer names the order to the shop, so it stands there. */
 @Composable
-internal fun PersonScreen(said: Said, details: CheckoutDetails?, onClose: () -> Unit) =
+internal fun PersonScreen(said: StateTexts, details: CheckoutDetails?, onClose: () -> Unit) =
     EndScreen(said, { PersonMark() }, LocalLabels.current.close, onClose) {
         details?.let { Say("${LocalLabels.current.order}: ${it.reference}") }
     }
 
 @Composable
 private fun EndScreen(
-    said: Said,
+    said: StateTexts,
     mark: @Composable () -> Unit,
     button: String,
     onClose: () -> Unit,

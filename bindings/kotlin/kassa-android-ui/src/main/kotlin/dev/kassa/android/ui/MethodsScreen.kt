@@ -22,7 +22,7 @@ import dev.kassa.PaymentMethod
 
 /** The payment methods. If the payer chooses again while a payment is open, "back" leads back to that payment. */
 @Composable
-internal fun MethodsScreen(state: CheckoutState.Ready, said: Said, actions: Actions) {
+internal fun MethodsScreen(state: CheckoutState.Ready, said: StateTexts, actions: Actions) {
     val isOpen = state.canKeepMethod
     BackHandler(isOpen, actions::keepMethod)
     Screen(said) {

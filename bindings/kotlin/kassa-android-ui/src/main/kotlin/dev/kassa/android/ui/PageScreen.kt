@@ -18,7 +18,7 @@ import dev.kassa.PaymentMethod
 
 /** A bank's page: it opens automatically if the payer has just requested it, otherwise by a button. */
 @Composable
-internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Actions, device: Device) {
+internal fun PageScreen(state: CheckoutState.OpenPage, said: StateTexts, actions: Actions, device: Device) {
     val labels = LocalLabels.current
     val page = rememberPage(state.url, actions, device)
     val lifecycle = LocalLifecycleOwner.current.lifecycle
@@ -33,7 +33,7 @@ internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Acti
 
 /** The payer is back from a page, or has nothing to do: the result is being queried. */
 @Composable
-internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Actions, device: Device) =
+internal fun WaitingScreen(state: CheckoutState.Waiting, said: StateTexts, actions: Actions, device: Device) =
     Screen(said, { Turning() }) {
         val labels = LocalLabels.current
         PlainButton(labels.checkNow, actions::checkNow)

@@ -37,7 +37,7 @@ private val BUTTON_HEIGHT = 52.dp
 
 /** A state's screen. */
 @Composable
-internal fun Screen(said: Said, mark: (@Composable () -> Unit)? = null, content: @Composable ColumnScope.() -> Unit) =
+internal fun Screen(said: StateTexts, mark: (@Composable () -> Unit)? = null, content: @Composable ColumnScope.() -> Unit) =
     Screen(said.texts.title, mark, said.notice, said.texts.explanation, content = content)
 
 /**

@@ -36,7 +36,7 @@ private const val SAVED_PIXELS = 800
 
 /** A code for a bank's app to scan; on the payer's own phone a button opens that app if the code is a link or ELQR. */
 @Composable
-internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions, device: Device) {
+internal fun QrScreen(state: CheckoutState.ShowQr, said: StateTexts, actions: Actions, device: Device) {
     val labels = LocalLabels.current
     DisposableEffect(device) {
         device.brighten(true)

@@ -10,7 +10,7 @@ import dev.kassa.MessageTopic
 internal val LocalLabels = staticCompositionLocalOf<CheckoutLabels> { error("there are labels within CheckoutScreen alone") }
 
 /** What is said of a state. */
-internal class Said(val texts: CheckoutTexts, state: CheckoutState) {
+internal class StateTexts(val texts: CheckoutTexts, state: CheckoutState) {
     /** The result of the last attempt, or the problem; null if there is nothing of the kind. */
     val notice: Notice? = texts.message?.let { Notice(it, texts.reason, isCalm = state.message?.topic in CALM) }
 }

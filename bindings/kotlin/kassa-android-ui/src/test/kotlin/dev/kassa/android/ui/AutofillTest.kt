@@ -19,7 +19,7 @@ import org.robolectric.android.controller.ActivityController
 @RunWith(RobolectricTestRunner::class)
 class AutofillTest : StandInTest() {
     @Test
-    fun `the phone number`() {
+    fun `phone number`() {
         val sheet = open(request(Scene.READY))
         click("MBank")
         awaitText("Phone number")
@@ -29,7 +29,7 @@ class AutofillTest : StandInTest() {
     }
 
     @Test
-    fun `the code of an SMS`() {
+    fun `code of an SMS`() {
         val sheet = open(request(Scene.ENTER_OTP))
         awaitText("Code from the SMS")
         sheet.fill(AutofillType.SmsOtpCode, "101101")
@@ -37,7 +37,7 @@ class AutofillTest : StandInTest() {
     }
 
     @Test
-    fun `a card, which is offered in no other state`() {
+    fun `card, which is offered in no other state`() {
         val sheet = open(request(Scene.READY))
         awaitText("How would you like to pay?")
         assertEquals(0, sheet.tree().children.size)

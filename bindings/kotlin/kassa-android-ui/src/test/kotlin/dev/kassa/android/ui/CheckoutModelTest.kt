@@ -54,7 +54,7 @@ class CheckoutModelTest : StandInTest() {
     }
 
     @Test
-    fun `a code that is too short uses up no try, and the payer can choose again and go back`() {
+    fun `code that is too short uses up no try, and the payer can choose again and go back`() {
         val model = model(Scene.ENTER_OTP)
         model.awaitKind("enter_otp")
         model.code = " 1 2 "
@@ -101,7 +101,7 @@ class CheckoutModelTest : StandInTest() {
     }
 
     @Test
-    fun `a code in ELQR opens in the app of each bank, and only https is opened`() {
+    fun `code in ELQR opens in the app of each bank, and only https is opened`() {
         val model = model(Scene.SHOW_ELQR)
         model.awaitKind("show_qr")
         val links = model.bankLinks.associate { it.bank to "${it.url}" }
@@ -116,7 +116,7 @@ class CheckoutModelTest : StandInTest() {
     }
 
     @Test
-    fun `a card is saved nowhere, and closing forgets it and keeps the result`() {
+    fun `card is saved nowhere, and closing forgets it and keeps the result`() {
         val saved = SavedStateHandle()
         val model = model(Scene.READY, saved)
         model.awaitKind("ready")
@@ -135,7 +135,7 @@ class CheckoutModelTest : StandInTest() {
     }
 
     @Test
-    fun `a token that has expired does not use up the way that was chosen in the shop`() {
+    fun `token that has expired does not use up the way that was chosen in the shop`() {
         val model = model(Scene.TOKEN_EXPIRED, method = PaymentMethod.MBANK)
         model.awaitKind("token_expired")
         model.renewToken(Scene.READY.token)

@@ -41,7 +41,7 @@ class EventsTest : StandInTest() {
     }
 
     @Test
-    fun `a page that was opened is told, and one that could not be is not`() {
+    fun `page that was opened is told, and one that could not be is not`() {
         listen()
         val sheet = open(request(Scene.OPEN_PAGE))
         click("To the bank's page")
@@ -55,7 +55,7 @@ class EventsTest : StandInTest() {
     }
 
     @Test
-    fun `a listener that fails disturbs no payer`() {
+    fun `listener that fails disturbs no payer`() {
         KassaCheckoutEvents.listener = KassaCheckoutEvents.Listener { error("analytics are away") }
         val sheet = open(request(Scene.READY))
         click("Card")

@@ -49,7 +49,7 @@ class EveryStateTest(name: String) : StandInTest() {
     }
 
     @Test
-    fun `the payer can have it asked at once where they may have paid, and nowhere else`() {
+    fun `payer can have it asked at once where they may have paid, and nowhere else`() {
         open(request)
         awaitText(scene.title)
         assertEquals(scene in CHECKABLE, isShown("Check the payment"))

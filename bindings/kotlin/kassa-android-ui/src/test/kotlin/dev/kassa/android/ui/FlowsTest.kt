@@ -112,7 +112,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `the tab is closed without paying, and opened again`() {
+    fun `tab is closed without paying, and opened again`() {
         val order = shop.order("pay_form", "mbank")
         val sheet = open(shop.request(order))
         click("Card or wallet")
@@ -160,7 +160,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `the server goes away in the middle, and comes back`() {
+    fun `server goes away in the middle, and comes back`() {
         val order = shop.order("mbank")
         open(shop.request(order))
         type("Phone number", TestPhones.MBANK_APPROVED.phone)
@@ -178,7 +178,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `a token that is not good any more is renewed`() {
+    fun `token that is not good any more is renewed`() {
         val order = shop.order("mbank")
         val asked = mutableListOf<String>()
         KassaCheckout.renewTokensBy { reference ->
@@ -191,7 +191,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `a token that cannot be renewed is requested again, as Java does it`() {
+    fun `token that cannot be renewed is requested again, as Java does it`() {
         val order = shop.order("mbank")
         // It fails until the payer has read of it: however slow this machine is.
         val isRead = AtomicBoolean()
@@ -207,7 +207,7 @@ class FlowsTest : SheetTest() {
     }
 
     @Test
-    fun `an address that is no server's ends the sheet, and says nothing of the money`() {
+    fun `address that is no server's ends the sheet, and says nothing of the money`() {
         val sheet = open(KassaCheckout.Request("http://pay.example.kg", "ct_1"))
         assertEquals(Result.StillOpen, sheet.result())
     }

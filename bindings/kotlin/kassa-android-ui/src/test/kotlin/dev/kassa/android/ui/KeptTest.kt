@@ -17,7 +17,7 @@ import org.robolectric.RobolectricTestRunner
 @RunWith(RobolectricTestRunner::class)
 class KeptTest : StandInTest() {
     @Test
-    fun `the phone and the way to pay are kept`() {
+    fun `phone and the way to pay are kept`() {
         val sheet = open(request(Scene.READY))
         click("MBank")
         type("Phone number", "555123456")
@@ -31,7 +31,7 @@ class KeptTest : StandInTest() {
     }
 
     @Test
-    fun `a card is kept while the screen is turned, and is nowhere in what the system keeps`() {
+    fun `card is kept while the screen is turned, and is nowhere in what the system keeps`() {
         val sheet = open(request(Scene.READY))
         click("Card")
         type("Card number", CARD)
@@ -50,7 +50,7 @@ class KeptTest : StandInTest() {
     }
 
     @Test
-    fun `a code is not kept`() {
+    fun `code is not kept`() {
         val sheet = open(request(Scene.ENTER_OTP))
         type("Code from the SMS", "739182")
         val state = sheet.die()
@@ -61,7 +61,7 @@ class KeptTest : StandInTest() {
     }
 
     @Test
-    fun `a card that was left is forgotten`() {
+    fun `card that was left is forgotten`() {
         open(request(Scene.READY))
         click("Card")
         type("Card number", CARD)

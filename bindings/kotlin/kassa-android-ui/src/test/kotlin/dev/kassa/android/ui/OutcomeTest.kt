@@ -39,7 +39,7 @@ class OutcomeTest {
     }
 
     @Test
-    fun `a QR code that was left for another payment can still be paid by whoever kept its picture`() {
+    fun `QR code that was left for another payment can still be paid by whoever kept its picture`() {
         for (next in listOf(CheckoutState.Sending(), enterOtp, CheckoutState.OpenPage("https://a", true))) {
             for (last in ends + ready + noTriesLeft) {
                 assertEquals("$next, $last", Result.StillOpen, closedAfter(qrCode, choosingAgain, next, CheckoutState.Waiting(), last))

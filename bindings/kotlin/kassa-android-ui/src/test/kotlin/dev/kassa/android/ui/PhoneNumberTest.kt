@@ -12,7 +12,7 @@ import org.robolectric.RobolectricTestRunner
 @RunWith(RobolectricTestRunner::class)
 class PhoneNumberTest : StandInTest() {
     @Test
-    fun `the number is shown before it is used, and is the one that is used`() {
+    fun `number is shown before it is used, and is the one that is used`() {
         open(request(Scene.READY))
         click("MBank")
         for (typed in OF_COUNTRY) {

@@ -34,7 +34,7 @@ import java.io.ByteArrayOutputStream
 @RunWith(RobolectricTestRunner::class)
 class PhoneTest : StandInTest() {
     @Test
-    fun `a card is in no screenshot, and only a card`() {
+    fun `card is in no screenshot, and only a card`() {
         val sheet = open(request(Scene.READY))
         awaitText("How would you like to pay?")
         assertFalse(isSecret(sheet.get()))
@@ -48,7 +48,7 @@ class PhoneTest : StandInTest() {
     }
 
     @Test
-    fun `the screen is bright while a code is shown, and as it was after it`() {
+    fun `screen is bright while a code is shown, and as it was after it`() {
         val sheet = open(request(Scene.SHOW_QR))
         awaitText("scan this one")
         assertEquals(LayoutParams.BRIGHTNESS_OVERRIDE_FULL, sheet.get().window.attributes.screenBrightness)
@@ -59,7 +59,7 @@ class PhoneTest : StandInTest() {
     }
 
     @Test
-    fun `a code that is a link opens the app of a bank, where there is one, and no browser`() {
+    fun `code that is a link opens the app of a bank, where there is one, and no browser`() {
         val sheet = open(request(Scene.SHOW_QR))
         click("Open my bank's app")
         val started = sheet.awaitStarted()
@@ -93,7 +93,7 @@ class PhoneTest : StandInTest() {
 
     @Test
     @Config(sdk = [26])
-    fun `a code in ELQR opens in the app of a bank, in a browser where it is not there, and nothing crashes without one`() {
+    fun `code in ELQR opens in the app of a bank, in a browser where it is not there, and nothing crashes without one`() {
         val sheet = open(request(Scene.SHOW_ELQR))
         click("Open my bank's app")
         val page = sheet.awaitStarted()
@@ -110,7 +110,7 @@ class PhoneTest : StandInTest() {
     }
 
     @Test
-    fun `the picture of a code is saved among the pictures, black on white`() = assertBlackOnWhite(savedPicture())
+    fun `picture of a code is saved among the pictures, black on white`() = assertBlackOnWhite(savedPicture())
 
     @Test
     fun `it is black on white in the dark, too`() {
@@ -172,14 +172,14 @@ class PhoneTest : StandInTest() {
     }
 
     @Test
-    fun `a page that was begun elsewhere is not opened by itself`() {
+    fun `page that was begun elsewhere is not opened by itself`() {
         val sheet = open(request(Scene.OPEN_PAGE))
         awaitText("Pay on the bank's page")
         assertEquals(null, shadowOf(sheet.get()).nextStartedActivity)
     }
 
     @Test
-    fun `a link that comes when no sheet is there shows the app`() {
+    fun `link that comes when no sheet is there shows the app`() {
         val sheet = keep(Robolectric.buildActivity(CheckoutActivity::class.java)).create()
         assertTrue(sheet.get().isFinishing)
     }

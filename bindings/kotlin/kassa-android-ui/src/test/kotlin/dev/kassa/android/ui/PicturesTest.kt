@@ -28,7 +28,7 @@ import java.time.Instant
 @RunWith(ParameterizedRobolectricTestRunner::class)
 class PicturesTest(private val look: String, private val qualifiers: String, private val fontScale: Float) : SheetTest() {
     @Test
-    fun `the screens look as they were accepted`() {
+    fun `screens look as they were accepted`() {
         RuntimeEnvironment.setQualifiers(qualifiers)
         RuntimeEnvironment.setFontScale(fontScale)
         val differences = screens().mapNotNull { (name, screen) -> runCatching { check("$look-$name", screen) }.exceptionOrNull()?.message }

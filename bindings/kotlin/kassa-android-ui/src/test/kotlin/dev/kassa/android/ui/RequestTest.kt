@@ -39,7 +39,7 @@ class RequestTest : StandInTest() {
     }
 
     @Test
-    fun `a value that cannot work is named`() {
+    fun `value that cannot work is named`() {
         val wrong = mapOf<String, () -> Any>(
             "phone" to { Request("https://a", "ct_1", phone = "5".repeat(101)) },
             "cornerRadius is -1" to { Appearance(cornerRadius = -1) },
@@ -56,7 +56,7 @@ class RequestTest : StandInTest() {
     }
 
     @Test
-    fun `the phone stands in the field, and the form that was chosen in the shop is open, once`() {
+    fun `phone stands in the field, and the form that was chosen in the shop is open, once`() {
         val sheet = open(asking(Scene.READY, PaymentMethod.MBANK))
         awaitText("The code goes to +996\u00a0555\u00a0123\u00a0456")
         assertEquals(PHONE, shownIn("Phone number"))

@@ -34,7 +34,7 @@ class WalletTest : StandInTest() {
     }
 
     @Test
-    fun `the total stands above the field for the code, and a screen reader says it`() {
+    fun `total stands above the field for the code, and a screen reader says it`() {
         open(request(Scene.ENTER_PIN))
         awaitText(COST)
         val cost = rule.onNode(hasText(COST)).fetchSemanticsNode()

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.parallel.ResourceLock
  * @WithSandbox
  * class CheckoutTest {
  *     @Test
- *     fun `a lost response never charges twice`(sandbox: Sandbox) { ... }
+ *     fun `lost response never charges twice`(sandbox: Sandbox) { ... }
  * }
  * ```
  */

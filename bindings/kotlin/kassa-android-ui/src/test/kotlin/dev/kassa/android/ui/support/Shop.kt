@@ -27,10 +27,10 @@ class Shop : AutoCloseable {
         val named = methods.joinToString { "\"$it\"" }
         val body = """{"reference": "$reference", "amount": "390", "description": "A jar of honey", "return_url": "$RETURN_URL",
             "methods": [$named]}"""
-        return Order(reference, text(server.ask("POST", "/v1/checkouts", body), "id"))
+        return Order(reference, text(server.request("POST", "/v1/checkouts", body), "id"))
     }
 
-    fun token(order: Order) = text(server.ask("POST", "/v1/checkouts/${order.id}/tokens"), "token")
+    fun token(order: Order) = text(server.request("POST", "/v1/checkouts/${order.id}/tokens"), "token")
 
     fun request(order: Order) = KassaCheckout.Request(server.url, token(order), order.reference)
 

@@ -10,13 +10,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum PayMethod {
     PayForm,
     Qr,
     Mbank,
 }
 
-impl Way {
+impl PayMethod {
     pub(crate) const ALL: [Self; 3] = [Self::PayForm, Self::Qr, Self::Mbank];
 
     /// The name of the method at the server.

@@ -17,19 +17,19 @@ use crate::{
 };
 
 /// Tasks run on Kassa's own threads or the caller's, as they do over the network, so that a caller can use any executor.
-pub(super) struct Line {
+pub(super) struct FakeTransport {
     state: Arc<State>,
     runtime: Handle,
     process: u32,
 }
 
-impl Line {
+impl FakeTransport {
     pub(super) fn to(state: Arc<State>) -> Result<Self, PaymentError> {
         Ok(Self { state, runtime: runtime::handle()?, process: std::process::id() })
     }
 }
 
-impl Transport for Line {
+impl Transport for FakeTransport {
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let state = self.state.clone();
         Box::pin(async move {

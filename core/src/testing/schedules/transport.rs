@@ -36,7 +36,7 @@ impl Process {
     }
 }
 
-pub(super) struct Line {
+pub(super) struct WorldTransport {
     world: Arc<World>,
     process: Process,
     /// The call that the exchanges belong to.
@@ -45,7 +45,7 @@ pub(super) struct Line {
     careless: bool,
 }
 
-impl Line {
+impl WorldTransport {
     pub(super) fn new(world: Arc<World>, process: Process, careless: bool) -> Self {
         Self { world, process, call: AtomicUsize::default(), careless }
     }
@@ -57,7 +57,7 @@ impl Line {
     }
 }
 
-impl Stub for Line {
+impl Stub for WorldTransport {
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let (world, careless) = (self.world.clone(), self.careless);
         let call = self.call.load(Ordering::Relaxed);

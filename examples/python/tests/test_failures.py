@@ -44,7 +44,7 @@ def is_found_out_and_paid_once(payer: Payer, order_page: str, books: Books) -> N
 # Answers, callbacks and processes that are lost
 
 
-def test_the_page_is_true_when_no_callback_comes(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+def test_page_is_true_when_no_callback_comes(payer: Payer, sandbox: Sandbox, books: Books) -> None:
     with sandbox.faults.add("callback-lost") as lost:
         order_page = payer.order()
         payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
@@ -56,7 +56,7 @@ def test_the_page_is_true_when_no_callback_comes(payer: Payer, sandbox: Sandbox,
     books.charged_once()
 
 
-def test_the_server_is_killed_during_3ds(payer: Payer, server: KassaServer, books: Books) -> None:
+def test_server_is_killed_during_3ds(payer: Payer, server: KassaServer, books: Books) -> None:
     order_page = payer.order()
     payer.open_pay_form()
     payer.type_card(cards.APPROVED)
@@ -75,7 +75,7 @@ def test_the_server_is_killed_during_3ds(payer: Payer, server: KassaServer, book
     books.charged_once()
 
 
-def test_a_pay_form_is_paid_for_when_its_payer_never_comes_back(
+def test_pay_form_is_paid_for_when_its_payer_never_comes_back(
     payer: Payer, browser: Browser, stage: Stage, books: Books
 ) -> None:
     order_page = payer.order()
@@ -98,7 +98,7 @@ def lose_the_answer(route: Route) -> None:
     route.abort()
 
 
-def test_the_shop_is_killed_during_3ds(payer: Payer, shop: ShopProcess, books: Books) -> None:
+def test_shop_is_killed_during_3ds(payer: Payer, shop: ShopProcess, books: Books) -> None:
     payer.order()
     payer.open_pay_form()
     payer.type_card(cards.APPROVED)
@@ -129,7 +129,7 @@ def test_what_is_paid_while_the_shop_is_killed_is_told_again(
     books.charged_once("39000")
 
 
-def test_the_server_is_killed_while_it_sends(
+def test_server_is_killed_while_it_sends(
     payer: Payer, server: KassaServer, shop: ShopProcess, sandbox: Sandbox, books: Books
 ) -> None:
     order_page = payer.order()
@@ -153,7 +153,7 @@ def test_the_server_is_killed_while_it_sends(
     assert shop.checkouts(reference(order_page)) == [reference(order_page)]
 
 
-def test_a_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+def test_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
     order_page = payer.order()
     with sandbox.faults.add("response-lost", endpoint="mbank/pay", times=1) as lost:
         blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
@@ -170,7 +170,7 @@ def test_a_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books
     is_found_out_and_paid_once(payer, order_page, books)
 
 
-def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+def test_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
     order_page = payer.order()
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
     payer.sees_screen("enter-code")
@@ -186,7 +186,7 @@ def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, 
     assert len(books.asked("mbank/confirm")) == 1
 
 
-def test_a_server_that_cannot_be_reached_costs_nothing(
+def test_server_that_cannot_be_reached_costs_nothing(
     payer: Payer, server: KassaServer, shop: ShopProcess, books: Books
 ) -> None:
     payer.fill_basket()
@@ -208,7 +208,7 @@ def test_a_server_that_cannot_be_reached_costs_nothing(
     assert shop.checkouts(reference(order_page)) == [reference(order_page)]
 
 
-def test_a_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+def test_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, sandbox: Sandbox, books: Books) -> None:
     order_page = payer.order()
     sandbox.stop()
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
@@ -242,7 +242,7 @@ def test_credentials_that_are_refused_for_a_moment_end_nothing(payer: Payer, san
 # Buttons that are pressed twice
 
 
-def test_a_button_that_is_pressed_twice_orders_once(payer: Payer, shop: ShopProcess, books: Books) -> None:
+def test_button_that_is_pressed_twice_orders_once(payer: Payer, shop: ShopProcess, books: Books) -> None:
     before = len(shop.orders())
     payer.fill_basket()
     payer.page.get_by_role("button", name="Order and pay").dblclick()
@@ -315,7 +315,7 @@ def test_what_is_paid_twice_is_owed(payer: Payer, shop: ShopProcess, sandbox: Sa
     assert [payment.times_charged for payment in books.payments] == [1, 1]
     assert f"order {reference(order_page)}: paid too much: give 1 payment(s) back" in shop.log()
     # A person gives it back at the gateway, and notes that on the server's staff pages.
-    assert shop.tell(reference(order_page), "checkout.refund_noted", "evt_refund_1") == 204
+    assert shop.tell(reference(order_page), "checkout.refund_recorded", "evt_refund_1") == 204
     assert "was given back" in get(order_page)
     assert "We owe you" not in get(order_page)
 
@@ -340,7 +340,7 @@ def test_order_paid_after_cancellation_is_refunded(
 # What strangers send
 
 
-def test_a_forged_callback_ships_nothing(
+def test_forged_callback_ships_nothing(
     payer: Payer, shop: ShopProcess, server: KassaServer, sandbox: Sandbox, books: Books
 ) -> None:
     order_page = payer.order()
@@ -374,7 +374,7 @@ def test_one_payment_pays_for_one_order(payer: Payer, stage: Stage, books: Books
         assert_pays_for_no_other_order(number, jars, payer, stage)
 
 
-def test_a_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, stage: Stage) -> None:
+def test_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, stage: Stage) -> None:
     dialect = kassa.Dialect.from_json(dialect_json())
     sandbox = stage.sandbox
     with kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials), dialect=dialect) as gateway:
@@ -401,7 +401,7 @@ def assert_pays_for_no_other_order(number: str, jars: int, payer: Payer, stage: 
     # A charge was reported that is not this order's: a person looks, and until then nobody pays again.
     found = {"outcome": "not_charged", "reason": "The charge is another order's", "by": "Aida"}
     payment = stage.server.checkout(reference(order_page))["payments"][-1]["id"]
-    stage.server.ask("POST", f"/v1/payments/{payment}/resolve", found)
+    stage.server.request("POST", f"/v1/payments/{payment}/resolve", found)
     payer.sees_in_the_shop(order_page, "Not paid")
     # It is paid by a payment of its own, and by that alone.
     payer.goes_to_pay()
