@@ -146,7 +146,7 @@ pictures: ## Retake the product's pictures in the documentation; look at them be
 	@scripts/ci/ensure-tools cargo cc python3 chromium
 	env=$$(scripts/python/install-packages) && "$$env/bin/python" scripts/docs/take-pictures
 
-format: ## Format the Rust and Python code
+format: ## Format the Rust and Python code, and sort Python's imports
 	@scripts/ci/ensure-tools cargo cc python3
 	cargo fmt --all
 	scripts/python/test-packages --format

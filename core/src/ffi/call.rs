@@ -155,70 +155,71 @@ impl AsyncCall {
         call
     }
 
+    /// The larger futures are boxed: the whole future is moved when the call begins, and is as large as the largest of them.
     async fn run(self) -> Completion {
         match self {
             Self::CreateCardPayment { gateway, payment } => {
                 let order = Some(payment.order_number.as_str().into());
-                paid::<CardPayment, _>(order, gateway.create_card_payment(payment).await)
+                paid::<CardPayment, _>(order, Box::pin(gateway.create_card_payment(payment)).await)
             }
             Self::PaymentStatus { gateway, gateway_number, language } => {
                 result(gateway.payment_status(&gateway_number, language.as_deref()).await)
             }
             Self::CreateMbankPayment { gateway, payment } => {
                 let order = Some(payment.order_number.as_str().into());
-                paid::<MbankPayment, _>(order, gateway.create_mbank_payment(payment).await)
+                paid::<MbankPayment, _>(order, Box::pin(gateway.create_mbank_payment(payment)).await)
             }
             Self::ConfirmMbankPayment { gateway, payment, otp } => {
                 let otp = Zeroizing::new(otp);
                 let order = payment.order_number.as_deref().map(Arc::from);
-                paid::<MbankConfirm, _>(order, gateway.confirm_mbank_payment(&payment, &otp).await)
+                paid::<MbankConfirm, _>(order, Box::pin(gateway.confirm_mbank_payment(&payment, &otp)).await)
             }
-            Self::CreatePayForm { gateway, form } => result(gateway.create_pay_form(form).await),
+            Self::CreatePayForm { gateway, form } => result(Box::pin(gateway.create_pay_form(form)).await),
             Self::ProviderStatus { gateway, order_number, provider } => {
                 result(gateway.provider_status(&order_number, provider).await)
             }
-            Self::CreateQrImage { gateway, payment } => result(gateway.create_qr_image(payment).await),
-            Self::CreateQrData { gateway, payment } => result(gateway.create_qr_data(payment).await),
+            Self::CreateQrImage { gateway, payment } => result(Box::pin(gateway.create_qr_image(payment)).await),
+            Self::CreateQrData { gateway, payment } => result(Box::pin(gateway.create_qr_data(payment)).await),
             Self::QrStatus { gateway, transaction_id } => result(gateway.qr_status(&transaction_id).await),
-            Self::Check { gateway, payment } => result(gateway.check(&payment).await),
+            Self::Check { gateway, payment } => result(Box::pin(gateway.check(&payment)).await),
             Self::VerifyCallback { gateway, callback, payment } => {
-                result(gateway.verify_callback(&callback, &payment).await)
+                result(Box::pin(gateway.verify_callback(&callback, &payment)).await)
             }
             Self::VerifyReturn { gateway, redirect, payment } => {
-                result(gateway.verify_return(&redirect, &payment).await)
+                result(Box::pin(gateway.verify_return(&redirect, &payment)).await)
             }
-            Self::Finish { gateway, id } => match gateway.finish(&id).await {
+            Self::Finish { gateway, id } => match Box::pin(gateway.finish(&id)).await {
                 Ok(()) => Completion::new(CompletionCode::Answer, Vec::new()),
                 Err(error) => Completion::error(error),
             },
             Self::Close { gateway } => {
-                gateway.close().await;
+                Box::pin(gateway.close()).await;
                 Completion::new(CompletionCode::Answer, Vec::new())
             }
-            Self::CloseWithin { gateway, timeout } => Completion::answer(gateway.close_within(timeout).await),
+            Self::CloseWithin { gateway, timeout } => Completion::answer(Box::pin(gateway.close_within(timeout)).await),
             Self::WatchNext { watch } => {
-                let next = watch.next().await;
+                let next = Box::pin(watch.next()).await;
                 let report = next.clone().transpose();
                 result(next).or_back(report.map(|report| move || watch.give_back(report)))
             }
-            Self::WatchOutcome { watch } => result(watch.outcome().await),
+            Self::WatchOutcome { watch } => result(Box::pin(watch.outcome()).await),
             Self::RecoveryNext { recovery } => {
-                let next = recovery.next().await;
+                let next = Box::pin(recovery.next()).await;
                 let untaken = next.clone().transpose();
                 result(next).or_back(untaken.map(|untaken| move || recovery.give_back(untaken)))
             }
-            Self::CheckoutTokenWanted { checkout } => Completion::answer(checkout.token_wanted().await),
+            Self::CheckoutTokenWanted { checkout } => Completion::answer(Box::pin(checkout.token_wanted()).await),
             Self::CheckMegapay { gateway, payment } => {
                 let order = Some(payment.order_number.as_str().into());
-                paid::<MegapayCheck, _>(order, gateway.check_megapay(payment).await)
+                paid::<MegapayCheck, _>(order, Box::pin(gateway.check_megapay(payment)).await)
             }
             Self::PayByMegapay { gateway, payment, pin } => {
                 let pin = Zeroizing::new(pin);
                 let order = Some(payment.order_number.as_str().into());
-                paid::<MegapayPay, _>(order, gateway.pay_by_megapay(payment, &pin).await)
+                paid::<MegapayPay, _>(order, Box::pin(gateway.pay_by_megapay(payment, &pin)).await)
             }
             Self::CheckoutStatesNext { states } => {
-                Completion::answer(states.next().await).or_back(Some(move || states.give_back()))
+                Completion::answer(Box::pin(states.next()).await).or_back(Some(move || states.give_back()))
             }
         }
     }

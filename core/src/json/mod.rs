@@ -55,12 +55,17 @@ impl<'a> Document<'a> {
     }
 
     fn has_duplicates(&self, object: usize) -> bool {
-        let names = || self.children(object).map(|child| self.name(child));
-        if self.children(object).nth(FEW_MEMBERS).is_some() {
+        let mut names: Vec<_> = self.children(object).map(|child| self.name(child)).collect();
+        if names.len() > FEW_MEMBERS {
             let mut seen = HashSet::new();
-            return names().any(|name| !seen.insert(name));
+            return names.into_iter().any(|name| !seen.insert(name));
         }
-        names().enumerate().any(|(place, name)| names().take(place).any(|earlier| earlier == name))
+        while let Some(name) = names.pop() {
+            if names.contains(&name) {
+                return true;
+            }
+        }
+        false
     }
 
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> + Clone {
@@ -72,6 +77,14 @@ impl<'a> Document<'a> {
     fn name(&self, number: usize) -> Cow<'_, str> {
         let name = self.slice(&self.nodes[number].name);
         if name.starts_with('"') { unquoted(name).unwrap_or_default() } else { name.into() }
+    }
+
+    /// Without a copy of the name, because a status query compares names about a hundred times.
+    fn is_named(&self, number: usize, name: &[u8]) -> bool {
+        match self.slice(&self.nodes[number].name).as_bytes() {
+            [b'"', ..] => self.name(number).as_bytes() == name,
+            plain => plain == name,
+        }
     }
 
     fn source(&self, number: usize) -> &str {
@@ -154,7 +167,7 @@ impl<'a> Json<'a> {
 
     fn named(self, name: &[u8]) -> Option<Self> {
         if self.is_object() {
-            self.children().find(|child| self.document.name(child.number).as_bytes() == name)
+            self.children().find(|child| self.document.is_named(child.number, name))
         } else {
             self.items()?.nth(str::from_utf8(name).ok()?.parse().ok()?)
         }

@@ -150,7 +150,8 @@ impl Decoded {
 }
 
 fn first_mark(text: &str) -> Option<usize> {
-    text.bytes().position(|byte| MARKS.contains(&char::from(byte)))
+    // The same characters as `MARKS`, as bytes: every response is searched.
+    text.bytes().position(|byte| matches!(byte, b'%' | b'\\' | b'&'))
 }
 
 /// The character of the code at the beginning of a text, and the length of the code in bytes.

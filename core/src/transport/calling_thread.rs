@@ -35,10 +35,11 @@ impl CallingThread {
     /// Drives the network until it is dropped: for a query. It does not if the thread already belongs to a runtime, which allows no other
     /// one there, or if no runtime can be created.
     pub fn that_drives() -> Self {
+        let process = std::process::id();
         let of_host = Handle::try_current().is_ok();
         let fresh = || Builder::new_current_thread().enable_all().build().ok();
-        let runtime = if of_host { None } else { taken().or_else(fresh) };
-        Self { process: std::process::id(), runtime }
+        let runtime = if of_host { None } else { taken(process).or_else(fresh) };
+        Self { process, runtime }
     }
 
     /// Only waits: for calls that are not queries, or may take days. A runtime for each would waste three file descriptors.
@@ -73,20 +74,21 @@ impl CallingThread {
 impl Drop for CallingThread {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
-        if self.process != std::process::id() {
+        let process = std::process::id();
+        if self.process != process {
             // It belongs to the parent.
             std::mem::forget(runtime);
             return;
         }
-        let mut idle = IDLE.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = IDLE.of(process).lock().unwrap_or_else(PoisonError::into_inner);
         idle.push((Instant::now(), runtime));
         end_those_too_many(idle);
     }
 }
 
 /// The runtime used last, whose connections are the least likely to be closed.
-fn taken() -> Option<Runtime> {
-    let mut idle = IDLE.get().lock().unwrap_or_else(PoisonError::into_inner);
+fn taken(process: u32) -> Option<Runtime> {
+    let mut idle = IDLE.of(process).lock().unwrap_or_else(PoisonError::into_inner);
     let last = idle.pop().map(|(_, runtime)| runtime);
     end_those_too_many(idle);
     last

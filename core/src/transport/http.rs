@@ -54,7 +54,8 @@ struct Exchanger {
     base_url: Url,
     /// The URLs without a query, by path: as many as endpoints.
     addresses: RwLock<Vec<(&'static str, Url)>>,
-    authorization: Option<HeaderValue>,
+    /// The headers of each request: without a body, and with one.
+    headers: [HeaderMap; 2],
     clients: Clients,
     target: Target,
 }
@@ -65,7 +66,7 @@ impl HttpTransport {
         let exchanger = Exchanger {
             clients: Clients::new(&peer, &runtime)?,
             target: Target::of(&peer),
-            authorization: peer.basic_token.map(|token| authorization("Basic", &token)).transpose()?,
+            headers: headers(peer.basic_token.map(|token| authorization("Basic", &token)).transpose()?),
             base_url: peer.base_url,
             addresses: RwLock::default(),
         };
@@ -149,23 +150,10 @@ impl Exchanger {
 
     fn message(&self, request: &Request) -> reqwest::Request {
         let mut message = reqwest::Request::new(request.method.clone(), self.url(request));
-        let headers = message.headers_mut();
-        // With room for headers that the HTTP client adds, so that the map need not grow.
-        headers.reserve(10 + request.headers.len());
-        headers.extend(request.headers.clone());
-        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        // Nothing here decompresses, and without this header any coding is allowed (RFC 9110, 12.5.3).
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        // A status query has its order number in the body, which caches ignore: a cache could return another order's
-        // response.
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(authorization) = &self.authorization {
-            headers.insert(AUTHORIZATION, authorization.clone());
-        }
-        if let Some(body) = &request.body {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            *message.body_mut() = Some(body.clone().into());
-        }
+        *message.headers_mut() = self.headers[usize::from(request.body.is_some())].clone();
+        // Their names are others.
+        message.headers_mut().extend(request.headers.clone());
+        *message.body_mut() = request.body.clone().map(Into::into);
         message
     }
 
@@ -197,6 +185,23 @@ impl Exchanger {
         url.set_path(&[self.base_url.path(), path].concat());
         url
     }
+}
+
+/// The headers of each request, without a body and with one. They are made once: each name is hashed.
+fn headers(authorization: Option<HeaderValue>) -> [HeaderMap; 2] {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+    // Nothing here decompresses, and without this header any coding is allowed (RFC 9110, 12.5.3).
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    // A status query has its order number in the body, which caches ignore: a cache could return another order's
+    // response.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(authorization) = authorization {
+        headers.insert(AUTHORIZATION, authorization);
+    }
+    let mut with_body = headers.clone();
+    with_body.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    [headers, with_body]
 }
 
 /// Lets a current-thread runtime first notice connections that closed while nothing drove it. Otherwise a query on a connection that the

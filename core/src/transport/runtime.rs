@@ -67,7 +67,11 @@ impl<T: Default> PerProcess<T> {
 
     /// The value of this process.
     pub(crate) fn get(&self) -> &T {
-        let process = std::process::id();
+        self.of(std::process::id())
+    }
+
+    /// The value of this process, whose id the caller has read just now: to read it is a system call.
+    pub(crate) fn of(&self, process: u32) -> &T {
         let fresh = || Box::new(OfProcess { process, value: T::default(), of_child: OnceBox::new() });
         let mut place = &self.first;
         loop {

@@ -83,7 +83,7 @@ fn staff_key_opens_staff_pages_unless_disabled() {
     let listed = place.run(&["keys", "list"]).out;
     assert!(listed.contains("  staff, may decide  made ") && listed.contains("  staff, may view    made "), "{listed}");
     let shop = place.run(&["keys", "new", "--permission", "view", "--name", "shop"]);
-    assert!(shop.code == Some(1) && shop.err.contains("may applies only to staff keys"), "{shop:?}");
+    assert!(shop.code == Some(1) && shop.err.contains("permission applies only to staff keys"), "{shop:?}");
     for (arguments, status) in [(&[] as &[&str], 401), (&["--staff-enabled", "false"], 404)] {
         let running = place.start(arguments);
         assert_eq!(Caller::new(&running, &key).call("GET", "/v1/events", &Value::Null).0, 401);

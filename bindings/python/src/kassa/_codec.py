@@ -34,6 +34,7 @@ _parts_of: dict[str, Callable[[Any], Any]] = {}
 _variants: dict[str, dict[type, str]] = {}
 _classes: dict[str, Any] = {}
 _writers: dict[str, Writer] = {}
+_readers: dict[str, Reader] = {}
 
 
 def record(name: str) -> Callable[[type[T]], type[T]]:
@@ -128,6 +129,13 @@ def member_name(name: str) -> str:
 
 def reader(kind: str) -> Reader:
     """The reader of a type. Of those that only calls are answered with, the generator does not know that they are optional."""
+    read = _readers.get(kind)
+    if read is None:
+        read = _readers[kind] = _found_reader(kind)
+    return read
+
+
+def _found_reader(kind: str) -> Reader:
     read: Reader | None = getattr(tables, f"read_{_suffix(kind)}", None)
     if read is not None:
         return read

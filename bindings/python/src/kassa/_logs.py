@@ -211,13 +211,24 @@ def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) 
     return turns
 
 
+_records: Any = None
+"""The module `_log_records`, once the program has imported ``logging``."""
+
+
+def _log_records() -> Any:
+    # Each call needs it, and an import statement takes longer than this, although the module is imported already.
+    global _records
+    if _records is None and "logging" in sys.modules:
+        from . import _log_records
+
+        _records = _log_records
+    return _records
+
+
 def _least() -> Any:
     """The lowest level that is listened to, if any is."""
-    if "logging" not in sys.modules:
-        return None
-    from . import _log_records  # its import is what is saved
-
-    return _log_records.least()
+    records = _log_records()
+    return None if records is None else records.least()
 
 
 def _hand_on(kept: Any) -> None:
@@ -226,9 +237,7 @@ def _hand_on(kept: Any) -> None:
         for observer in Observers.all:
             _show(observer, kept.completed)
         return
-    from . import _log_records  # its import is what is saved
-
-    _log_records.hand_on(kept)
+    _log_records().hand_on(kept)
 
 
 def _show(observer: Callable[[Any], object], call: Any) -> None:

@@ -4,8 +4,8 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use super::{
-    transport::Process,
     merchant::{Broken, key_of},
+    transport::Process,
 };
 use crate::{
     Gateway, JournalState, PaymentRef, Recovered, RecoveryPolicy, Unfinished,

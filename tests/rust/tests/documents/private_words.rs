@@ -6,7 +6,7 @@
 use super::repository::Repository;
 
 /// What was replaced, and what to write.
-const REPLACED: [(&str, &str); 41] = [
+const REPLACED: [(&str, &str); 45] = [
     ("Settled", "Recovered (settlement is the transfer of money to the merchant)"),
     ("Settling", "Recovery (settlement is the transfer of money to the merchant)"),
     ("SettlePolicy", "RecoveryPolicy"),
@@ -38,6 +38,10 @@ const REPLACED: [(&str, &str); 41] = [
     ("kassa_gateway_questions_total", "kassa_gateway_status_queries_total"),
     ("KassaQuestionsLate", "KassaStatusQueriesLate"),
     ("Surroundings", "Runtime"),
+    ("refund_noted", "refund_recorded"),
+    ("asked_at", "queried_at"),
+    ("KassaGatewayTrouble", "KassaGatewayUnavailable"),
+    ("ServerTrouble", "ServerUnavailable"),
     ("ErasedOperation", "one path for every operation (pipeline/execute.rs)"),
     ("storage/book", "storage/aggregate"),
     ("core/src/values", "a room by what it is: money, card, payment_ref, error"),

@@ -79,7 +79,9 @@ def play(session: Session) -> None:
     statuses(session, "mobile bank, afterwards", payment, known, is_unpaid=False)
 
 
-def _confirm(session: Session, made: CreatedPayment, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known) -> Confirmed:
+def _confirm(
+    session: Session, made: CreatedPayment, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known
+) -> Confirmed:
     """Confirms with the identifier in each of its places, one after the other, until one is not definitely refused. A
     confirmation with an unknown outcome may have moved the money, so it is the last."""
     for place in _places(session.proposal, payment, numbers):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import kassa
 
 from ..proposal import Known, elqr
-from .finding import Finding, CreatedPayment
+from .finding import CreatedPayment, Finding
 from .session import Session, tried
 from .status import by_transaction, try_number
 

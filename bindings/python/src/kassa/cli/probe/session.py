@@ -14,7 +14,7 @@ import kassa
 
 from ..output import block, line
 from ..proposal import Known, Leaf, Proposal, is_number, leaves, same_word
-from .finding import Finding, CreatedPayment, described
+from .finding import CreatedPayment, Finding, described
 from .plan import Plan
 from .scrub import Scrubber
 
@@ -215,7 +215,9 @@ class Session:
         self.made.append(CreatedPayment(what, payment))
         return self.made[-1]
 
-    def created(self, made: CreatedPayment, finding: Finding, answer: object, *, may_fail: bool) -> kassa.PaymentRef | None:
+    def created(
+        self, made: CreatedPayment, finding: Finding, answer: object, *, may_fail: bool
+    ) -> kassa.PaymentRef | None:
         """Keeps the finding of a request that creates something; None if there is nothing to go on with."""
         payment: kassa.PaymentRef | None = None
         match answer:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import kassa
 
 from ..proposal import Known, Leaf, Proposal
-from .finding import Finding, CreatedPayment
+from .finding import CreatedPayment, Finding
 from .session import Session, tried
 
 StatusAnswer: TypeAlias = kassa.StatusReport | kassa.PaymentError
