@@ -223,7 +223,7 @@ def test_log_goes_to_standard_error(shop: Shop) -> None:
     assert shop.run("ping").stderr == ""
 
 
-def test_several_are_asked_at_once_and_told_in_order(shop: Shop, tmp_path: Path) -> None:
+def test_several_are_queried_at_once_and_printed_in_order(shop: Shop, tmp_path: Path) -> None:
     orders = tmp_path / "orders.txt"
     orders.write_text("cake\ntea\nnobody\nmilk\n")
     with shop.sandbox.faults.add("delay", order_number="cake", times=1, delay=timedelta(seconds=1)):

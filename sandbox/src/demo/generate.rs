@@ -138,7 +138,7 @@ impl Generator {
             changes.iter_mut().for_each(|(_, changed_at)| *changed_at = at);
         }
         let is_open = !changes.last().is_some_and(|(status, _)| status.is_final());
-        let asked_at = changes.last().map_or(at, |(_, changed_at)| *changed_at) + ASKED_AFTER;
+        let queried_at = changes.last().map_or(at, |(_, changed_at)| *changed_at) + ASKED_AFTER;
         let with_card = provider == Some(Provider::Cards);
         let has_no_sum = kind == PaymentKind::Qr && is_open && self.rng.u32(0..3) == 0;
         DemoPayment {
@@ -167,7 +167,7 @@ impl Generator {
             language: (kind == PaymentKind::Card)
                 .then(|| [Language::Russian, Language::Kyrgyz, Language::English][self.weighted(&[70, 20, 10])]),
             confirmation_page: kind == PaymentKind::Card && !is_resolved_at_once,
-            status_queries: if asked_at < self.now { self.rng.u32(0..2) } else { 0 },
+            status_queries: if queried_at < self.now { self.rng.u32(0..2) } else { 0 },
             provider,
             created_at: at,
             changes,

@@ -365,7 +365,7 @@ async fn closing_gateway_ends_watch_at_once() {
         if query != Some(0) {
             assert_eq!(words(&watch, 1).await, ["NEW"]);
         }
-        let (closes_after, asked_at) = if query == Some(1) { (3601, &[0, 3600][..]) } else { (1, &[0][..]) };
+        let (closes_after, queried_at) = if query == Some(1) { (3601, &[0, 3600][..]) } else { (1, &[0][..]) };
         let started = Instant::now();
         let (first, second, ()) = tokio::join!(watch.outcome(), watch.outcome(), async {
             tokio::time::sleep(seconds(closes_after)).await;
@@ -376,7 +376,7 @@ async fn closing_gateway_ends_watch_at_once() {
         }
         assert_eq!(started.elapsed().as_secs(), closes_after);
         assert_eq!(words(&watch, 1).await, ["end"]);
-        assert_eq!(memory.attempted_at(), asked_at);
+        assert_eq!(memory.attempted_at(), queried_at);
     }
 }
 
