@@ -10,8 +10,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from .results import Comparison, Figures
 
 SPINNER = """
 import os, sys
@@ -40,3 +43,13 @@ def awake() -> Generator[None, None, None]:
             if child.stdout is not None:
                 child.stdout.readline()
         yield
+
+
+def both_ways(measure: Callable[[], list[Comparison | Figures]]) -> list[Comparison | Figures]:
+    """Measures on the machine as it is, and once more with its processors kept awake."""
+    found = measure()
+    with awake():
+        again = measure()
+    return found + [
+        replace(one, title=f"{one.title}, processors kept awake") for one in again if isinstance(one, Comparison)
+    ]

@@ -6,7 +6,8 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from ..foreign import ROOT, comparisons, setup
+from ..awake import both_ways
+from ..foreign import ROOT, comparisons, findings, setup
 from ..measure import in_turn
 from ..results import Comparison, Figures, Section
 from ..server import server
@@ -25,7 +26,7 @@ def jar_size() -> Figures:
 def run() -> Section:
     command = setup("kotlin/build-bench")
     with server() as url:
-        queries = comparisons([*command, "queries", url])
+        queries = both_ways(lambda: findings([*command, "queries", url]))
         names = ("Kassa", "OkHttp", "java.net.http", "a bare socket")
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=9)
     return Section(
@@ -41,8 +42,11 @@ def run() -> Section:
             jar_size(),
         ],
         why_missed=(
-            "The first query of a new JVM: JNA needs more than a quarter of it to unpack two native libraries from "
-            "their jars into files, and a third is class loading. A copy that is kept between starts would need a "
-            "place where nobody else can put one."
+            "Missed: a blocking query costs the core's own work, as in Python, where it is counted; OkHttp's also runs on "
+            "the waiting thread. A query from a coroutine, and each of many at once, is handed to a thread of the "
+            "core's and back, while OkHttp blocks one thread for each; a reactor in Kotlin would save that, as a second "
+            "HTTP client. The first query of a new JVM: JNA needs more than a quarter of it to unpack two native "
+            "libraries from their jars into files, and a third is class loading. To call the core without JNA takes a "
+            "JNI function for each of its calls, constructors included."
         ),
     )

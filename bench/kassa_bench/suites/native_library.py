@@ -66,7 +66,8 @@ def run() -> Section:
         [Figures("The library", rows)],
         why_missed=(
             "Missed: the rest is TLS and its cryptography, the core, HTTP, and tables for unwinding and reporting "
-            "panics."
+            "panics. A library for apps with a `Checkout` alone, or one without the journal and the delivery worker, "
+            "would be smaller, and one more thing to build, sign and test for each platform."
         ),
         remarks="[What takes how much of it, and what was tried](docs/adr/0009-kilobytes.md).",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 from functools import partial
 
-from ..foreign import ROOT, comparisons, setup
+from ..awake import both_ways
+from ..foreign import ROOT, comparisons, findings, setup
 from ..measure import in_turn
 from ..results import Comparison, Section
 from ..server import server
@@ -19,7 +20,7 @@ def first_query(command: list[str], name: str, url: str) -> float:
 def run() -> Section:
     command = setup("swift/build-bench")
     with server() as url:
-        queries = comparisons([*command, "queries", url])
+        queries = both_ways(lambda: findings([*command, "queries", url]))
         names = ("Kassa", "URLSession", "a bare socket")
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=15)
     return Section(

@@ -127,7 +127,8 @@ def call(write: Callable[[], bytes], log: _logs.CallLog | None) -> Completion:
         while (status := _call(memory.address, memory.size, length, number, longest, memory.waiting)) < 0:
             if log is not None and log.is_due():
                 _logs.look((log,))
-        value = memory.value(0, status >> 8, memory.size)[0]
+        size = status >> 8
+        value = memory.read(0, size) if size <= memory.size else memory.value(0, size, memory.size)[0]
         if status & _IS_TO_BE_RECEIVED:
             _call_received(memory.waiting)
     except BaseException:

@@ -53,7 +53,10 @@ CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
     """Makes a call, and blocks until it has ended. Other threads and greenlets keep running."""
-    coroutine = _call(_schedulers.cooperative_loop(), operation, target, arguments)
+    hub = _schedulers.cooperative_loop()
+    if hub is None:
+        return _call_here(operation, target, arguments)
+    coroutine = _call(hub, operation, target, arguments)
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -68,16 +71,26 @@ async def call_async(operation: Operation, target: Any, *arguments: Any) -> Any:
     return await _call(_schedulers.running_loop(), operation, target, arguments)
 
 
-async def _call(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
-    """Waits in a loop; without one, on this thread."""
+def _call_here(operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
+    """Waits on this thread."""
     write = partial(operation.message, target, *arguments)
     log = _logs.begin()
     try:
-        if loop is None:
-            return operation.answer(_boundary.call(write, log))
-        return operation.answer(await _boundary.submit(loop, write, log))
+        return operation.answer(_boundary.call(write, log))
     finally:
         if log is not None:
             _logs.end(log)
             # A stored error keeps this frame alive; without this, it would keep the caller's context, too.
+            log = None
+
+
+async def _call(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
+    """Waits in a loop."""
+    write = partial(operation.message, target, *arguments)
+    log = _logs.begin()
+    try:
+        return operation.answer(await _boundary.submit(loop, write, log))
+    finally:
+        if log is not None:
+            _logs.end(log)
             log = None
