@@ -61,7 +61,7 @@ fn make_due(place: &Place) {
 }
 
 fn recorded(place: &Place) -> usize {
-    const ANSWERS: &str = "SELECT COUNT(*) FROM exchanges WHERE asked = 'status'";
+    const ANSWERS: &str = "SELECT COUNT(*) FROM exchanges WHERE kind = 'status'";
     match &place.url {
         Some(url) => psql(url, ANSWERS).parse().expect("a number"),
         None => file(place)
