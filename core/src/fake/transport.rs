@@ -61,11 +61,11 @@ impl Transport for FakeTransport {
         Box::pin(async move { state.clock.until(moment).await })
     }
 
-    fn can_ask_here(&self) -> bool {
+    fn can_query_here(&self) -> bool {
         Handle::try_current().is_ok_and(|current| current.id() != self.runtime.id())
     }
 
-    fn cannot_ask_here(&self) {}
+    fn cannot_query_here(&self) {}
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
         self.runtime.spawn(task).abort_handle()

@@ -155,7 +155,7 @@ impl AsyncCall {
         call
     }
 
-    /// The larger futures are boxed: the whole future is moved when the call begins, and is as large as the largest of them.
+    /// The larger futures are boxed. The future of a call is as large as its largest part, and is moved when the call begins.
     async fn run(self) -> Completion {
         match self {
             Self::CreateCardPayment { gateway, payment } => {

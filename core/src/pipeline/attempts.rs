@@ -135,7 +135,7 @@ impl Attempts {
         })
         .await;
         if result.is_none() {
-            self.transport.cannot_ask_here();
+            self.transport.cannot_query_here();
         }
         result
     }

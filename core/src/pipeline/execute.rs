@@ -53,7 +53,7 @@ impl Engine {
         let (counted, call) =
             admitted.inspect_err(|failed| end(recording.as_deref(), CallEnd::failed(&failed.error)))?;
         let effect = call.effect().clone();
-        let is_in_place = O::KIND.is_query() && !limits.detached && self.transport().can_ask_here();
+        let is_in_place = O::KIND.is_query() && !limits.detached && self.transport().can_query_here();
 
         let path: Boxed<Result<O::Answer, CallError>> = Box::pin({
             let call = call.clone();

@@ -122,7 +122,7 @@ impl Redactor {
     }
 
     /// True if a text contains no secret, plain or decoded.
-    pub(super) fn holds_none(&self, text: &str, place: TextKind) -> bool {
+    pub(super) fn holds_none(&self, text: &str, kind: TextKind) -> bool {
         let finds_none = |text: &str| self.find(text, place).is_empty();
         finds_none(text) && Decoded::of(text).is_none_or(|decoded| finds_none(decoded.text()))
     }
@@ -178,7 +178,7 @@ impl Redactor {
     }
 
     /// Strings are unescaped before they are searched, because an escape such as \u0031 could hide a secret.
-    fn string<'a>(&self, token: &'a str, place: TextKind) -> Cow<'a, str> {
+    fn string<'a>(&self, token: &'a str, kind: TextKind) -> Cow<'a, str> {
         let Some(inside) = unescaped(token) else { return self.masked(token, place) };
         // A gateway may echo the whole request, as JSON inside a JSON string.
         let masked = if is_json(&inside) {
@@ -235,7 +235,7 @@ impl Redactor {
     }
 
     /// Searched in plain form first, and decoded afterwards: a text like a code may not be one, as in `100%4111`.
-    fn masked<'a>(&self, text: &'a str, place: TextKind) -> Cow<'a, str> {
+    fn masked<'a>(&self, text: &'a str, kind: TextKind) -> Cow<'a, str> {
         let masked = self.with_masks(text.into(), self.find(text, place));
         let Some(decoded) = Decoded::of(&masked) else { return masked };
         let mut found = self.find(decoded.text(), place);
@@ -246,7 +246,7 @@ impl Redactor {
     }
 
     /// Every secret of a text, in the order in which they begin. Some may overlap.
-    fn find(&self, text: &str, place: TextKind) -> Vec<SecretSpan> {
+    fn find(&self, text: &str, kind: TextKind) -> Vec<SecretSpan> {
         let numbers = self.pan.iter().flat_map(|pan| of_card_number(text, pan.expose()));
         let words = self.words(place).flat_map(|word| of_word(text, word));
         let parts = self.parts(place).flat_map(|part| of_text(text, part));
@@ -257,14 +257,14 @@ impl Redactor {
     }
 
     /// The secrets that are found as whole words.
-    fn words(&self, place: TextKind) -> impl Iterator<Item = &str> {
+    fn words(&self, kind: TextKind) -> impl Iterator<Item = &str> {
         let one_time = self.one_time().filter(move |_| matches!(place, TextKind::Text | TextKind::Name));
         // A long password is found inside words, and so as a word, too.
         one_time.chain(self.passwords().filter(move |password| place == TextKind::Text && !is_long(password)))
     }
 
     /// The secrets that are also found inside words.
-    fn parts(&self, place: TextKind) -> impl Iterator<Item = &str> {
+    fn parts(&self, kind: TextKind) -> impl Iterator<Item = &str> {
         let counts = move |password: &&str| match place {
             TextKind::Text | TextKind::Code => is_long(password),
             TextKind::Name | TextKind::Identifier => is_no_word(password),

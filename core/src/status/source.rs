@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) trait StatusSource: Send + Sync {
     /// Queries once, within the time limit.
-    fn check(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
+    fn query_once(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
 
     /// An error if no query can be answered any more.
     fn usable(&self) -> Result<(), PaymentError>;
@@ -34,7 +34,7 @@ pub(crate) trait StatusSource: Send + Sync {
 }
 
 impl StatusSource for Arc<Engine> {
-    fn check(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
+    fn query_once(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
         let engine = self.clone();
         // Detached, so that it continues if no caller waits for the next report.
         let limits = Limits { deadline: engine.limits().deadline.min(patience), retries: 0, detached: true };
@@ -81,7 +81,7 @@ where
     F: Fn(PaymentRef) -> A + Send + Sync,
     A: Future<Output = Result<Verdict, PaymentError>> + Send + 'static,
 {
-    fn check(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
+    fn query_once(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
         let answer = (self.answer)(PaymentRef::clone(&payment));
         let too_late = self.sleep_until(after(self.now(), patience));
         Box::pin(async move {

@@ -401,7 +401,7 @@ impl Shared {
 
     fn start_query(&self, state: &mut PollState, started: Instant, deadline: Instant) {
         self.check_now.store(false, Ordering::Release);
-        let answer = self.source.check(self.payment.clone(), deadline - started);
+        let answer = self.source.query_once(self.payment.clone(), deadline - started);
         state.query = Query::InFlight { started, answer };
     }
 

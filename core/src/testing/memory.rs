@@ -64,11 +64,11 @@ impl<S: Stub> Transport for Memory<S> {
         Box::pin(sleep_until(moment))
     }
 
-    fn can_ask_here(&self) -> bool {
+    fn can_query_here(&self) -> bool {
         Handle::try_current().is_ok()
     }
 
-    fn cannot_ask_here(&self) {}
+    fn cannot_query_here(&self) {}
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
         self.stub.spawn(task, &|task| tokio::spawn(task).abort_handle())

@@ -103,11 +103,11 @@ impl Transport for HttpTransport {
         Box::pin(tokio::time::sleep_until(moment))
     }
 
-    fn can_ask_here(&self) -> bool {
+    fn can_query_here(&self) -> bool {
         self.exchanger.clients.can_be_driven_here()
     }
 
-    fn cannot_ask_here(&self) {
+    fn cannot_query_here(&self) {
         self.exchanger.clients.cannot_be_driven_here();
     }
 
@@ -151,7 +151,7 @@ impl Exchanger {
     fn message(&self, request: &Request) -> reqwest::Request {
         let mut message = reqwest::Request::new(request.method.clone(), self.url(request));
         *message.headers_mut() = self.headers[usize::from(request.body.is_some())].clone();
-        // Their names are others.
+        // These would replace the fixed ones. Only a checkout's requests have headers of their own, and its transport has no `Authorization`.
         message.headers_mut().extend(request.headers.clone());
         *message.body_mut() = request.body.clone().map(Into::into);
         message
@@ -187,9 +187,10 @@ impl Exchanger {
     }
 }
 
-/// The headers of each request, without a body and with one. They are made once: each name is hashed.
+/// The headers of each request, without a body and with one. They are built once, because inserting a header hashes its name.
 fn headers(authorization: Option<HeaderValue>) -> [HeaderMap; 2] {
-    let mut headers = HeaderMap::new();
+    // With room for what the HTTP client adds: a clone keeps the size of the index.
+    let mut headers = HeaderMap::with_capacity(12);
     headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
     // Nothing here decompresses, and without this header any coding is allowed (RFC 9110, 12.5.3).
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));

@@ -92,10 +92,10 @@ pub(crate) trait Transport: Send + Sync + 'static {
     fn sleep_until(&self, moment: Instant) -> Boxed<()>;
 
     /// Whether a query can be awaited in the calling task: its runtime must drive the connection.
-    fn can_ask_here(&self) -> bool;
+    fn can_query_here(&self) -> bool;
 
     /// Records that the calling task's runtime cannot drive connections after all.
-    fn cannot_ask_here(&self);
+    fn cannot_query_here(&self);
 
     /// Runs a detached task, which outlives its caller.
     fn spawn(&self, task: Boxed<()>) -> AbortHandle;

@@ -70,7 +70,7 @@ impl<T: Default> PerProcess<T> {
         self.of(std::process::id())
     }
 
-    /// The value of this process, whose id the caller has read just now: to read it is a system call.
+    /// The value of this process. The caller has just read the id, which takes a system call.
     pub(crate) fn of(&self, process: u32) -> &T {
         let fresh = || Box::new(OfProcess { process, value: T::default(), of_child: OnceBox::new() });
         let mut place = &self.first;

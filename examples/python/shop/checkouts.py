@@ -14,7 +14,7 @@ PATIENCE = 20.0
 """Seconds that an answer may take."""
 
 
-class ServerUnavailable(Exception):
+class CheckoutCallFailed(Exception):
     """The server did not answer, or refused. The text is for the log. No money was moved by it."""
 
 
@@ -41,11 +41,11 @@ class Checkouts:
         }
         told = await self._ask("/v1/checkouts", wanted)
         if told["page_url"] is None:
-            raise ServerUnavailable("the server has no pages for payers: its setting page.enabled is off")
+            raise CheckoutCallFailed("the server has no pages for payers: its setting page.enabled is off")
         return told["id"], told["page_url"]
 
     async def cancel(self, checkout_id: str) -> None:
-        """Gives it up, so that nobody pays it; `ServerUnavailable` where it is paid, or a payment of it is under way."""
+        """Gives it up, so that nobody pays it; `CheckoutCallFailed` where it is paid, or a payment of it is under way."""
         await self._ask(f"/v1/checkouts/{checkout_id}/cancel")
 
     async def close(self) -> None:
@@ -56,8 +56,8 @@ class Checkouts:
         try:
             answer = await self._client.post(path, json=body)
         except httpx.HTTPError as error:
-            raise ServerUnavailable(f"the server does not answer: {error!r}") from error
+            raise CheckoutCallFailed(f"the server does not answer: {error!r}") from error
         if answer.status_code >= HTTPStatus.BAD_REQUEST:
-            raise ServerUnavailable(f"the server refuses {path}: {answer.text}")
+            raise CheckoutCallFailed(f"the server refuses {path}: {answer.text}")
         told: dict[str, Any] = answer.json()
         return told

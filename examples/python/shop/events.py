@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .checkouts import Checkouts, ServerUnavailable
+from .checkouts import Checkouts, CheckoutCallFailed
 from .forms import read_body
 from .orders import Order, Orders
 from .standing import Event, Standing, State
@@ -71,7 +71,7 @@ class Receiver:
             if checkout.id is not None and checkout.reference not in over:
                 try:
                     await self._checkouts.cancel(checkout.id)
-                except ServerUnavailable as error:
+                except CheckoutCallFailed as error:
                     # It expires by itself, and what is paid until then is told.
                     LOGGER.warning("order %s is paid, and can be paid again: %s", order.reference, error)
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.templating import Jinja2Templates
 
 from . import catalogue
-from .checkouts import Checkouts, ServerUnavailable
+from .checkouts import Checkouts, CheckoutCallFailed
 from .forms import read_form
 from .orders import NotPayable, Order, Orders
 from .views import OrderView, money
@@ -79,7 +79,7 @@ class Pages:
             for checkout in self._orders.checkouts(order)[-1:]:
                 if checkout.id is not None:
                     await self._checkouts.cancel(checkout.id)
-        except ServerUnavailable as error:
+        except CheckoutCallFailed as error:
             LOGGER.info("order %s is not cancelled: %s", order.reference, error)
             return _go_to(order, "?after=kept")
         return _go_to(order, "?after=cancel")
@@ -99,7 +99,7 @@ class Pages:
         except NotPayable:
             # The button of an old page: the new one shows how it stands.
             return _go_to(order)
-        except ServerUnavailable as error:
+        except CheckoutCallFailed as error:
             LOGGER.warning("order %s cannot be paid now: %s", order.reference, error)
             return _go_to(order)
         return RedirectResponse(page_url, 303)

@@ -177,7 +177,7 @@ class ShopProcess:
 
 
 def request(url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
-    """Asks, and follows nothing."""
+    """Sends a request, and follows no redirect."""
     address = urlsplit(url)
     connection = HTTPConnection(address.netloc, timeout=PATIENCE)
     try:

@@ -85,7 +85,7 @@ impl PollLimit {
     #[must_use]
     pub fn with_feedback(mut self, method: Method, heard: &GatewayFeedback, now: Millis) -> Self {
         let before = *self.of(method);
-        let mut bucket = heard.failures.iter().fold(before, |bucket, wait| bucket.failed(*wait, now));
+        let mut bucket = heard.overloads.iter().fold(before, |bucket, wait| bucket.failed(*wait, now));
         if heard.is_well {
             bucket = bucket.heard(now);
         }
@@ -125,7 +125,7 @@ impl PollLimit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatewayFeedback {
     /// Each overload, with its `Retry-After`.
-    pub failures: Vec<Option<Duration>>,
+    pub overloads: Vec<Option<Duration>>,
     /// Whether it answers.
     pub is_well: bool,
 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn failing_endpoint_does_not_slow_other_methods() {
-        let failing = GatewayFeedback { failures: vec![None], is_well: false };
+        let failing = GatewayFeedback { overloads: vec![None], is_well: false };
         let mut limit = PollLimit::full(100, 0);
         for second in 1..10 {
             limit = limit.with_feedback(Method::Mbank, &failing, second * 1_000);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn poll_limit_from_the_future_is_detected() {
-        let stop = GatewayFeedback { failures: vec![Some(Duration::from_secs(60))], is_well: false };
+        let stop = GatewayFeedback { overloads: vec![Some(Duration::from_secs(60))], is_well: false };
         let limit = PollLimit::full(10, 1_000).with_feedback(Method::Qr, &stop, 50_000_000);
         assert!(limit.is_ahead(2_000) && !limit.is_ahead(50_000_000));
         assert!(PollLimit::full(10, 50_000_000).is_ahead(2_000) && !PollLimit::full(10, 1_000).is_ahead(2_000));

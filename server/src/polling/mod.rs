@@ -138,7 +138,7 @@ async fn query_status(gateway: &dyn PaymentGateway, payment: &PaymentId, query: 
         Ok(verdict) => said(verdict),
         Err(error) => not_said(&error),
     };
-    telemetry::came_of(&span, word(&report), matches!(report, Report::Unavailable { .. }));
+    telemetry::came_of(&span, word(&report), matches!(report, Report::Failed { .. }));
     StatusReport { claim: query.claim, report, exchange }
 }
 
@@ -163,14 +163,14 @@ fn not_said(error: &PaymentError) -> Report {
     match error {
         // The rate also falls for a gateway that cannot be reached or does not answer in time: it recovers slowly.
         PaymentError::Unavailable { retry_after, .. } => {
-            Report::Unavailable { is_overload: true, retry_after: *retry_after }
+            Report::Failed { is_overload: true, retry_after: *retry_after }
         }
         PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
             tracing::warn!(
                 target: "kassa_server", kind = error.kind(),
                 "status queries fail because of the settings: kassa-server check shows which"
             );
-            Report::Unavailable { is_overload: false, retry_after: None }
+            Report::Failed { is_overload: false, retry_after: None }
         }
         _ => Report::Nothing,
     }
@@ -185,6 +185,6 @@ fn word(report: &Report) -> &'static str {
         Report::Mismatch { .. } => "mismatch",
         Report::Unverifiable { .. } => "unverifiable",
         Report::Nothing => "nothing",
-        Report::Unavailable { .. } => "unavailable",
+        Report::Failed { .. } => "failed",
     }
 }

@@ -251,7 +251,7 @@ impl<W: Work> WorkerSlots<'_, W> {
                 self.under_way.extend(pieces);
                 until_next(next_in_ms)
             }
-            Err(problem) => log_failure(&problem),
+            Err(problem) => pause_after_failure(&problem),
         };
         self.claim_at = self.now().saturating_add(pause);
     }
@@ -281,7 +281,7 @@ impl<W: Work> WorkerSlots<'_, W> {
             Ok(()) => {}
             Err(problem) => {
                 // Their leases end, and they are repeated.
-                log_failure(&problem);
+                pause_after_failure(&problem);
             }
         }
     }
@@ -309,7 +309,7 @@ fn until_next(next_in_ms: Option<Millis>) -> Duration {
     next.unwrap_or(LONGEST_SLEEP).clamp(SHORTEST_SLEEP, LONGEST_SLEEP)
 }
 
-fn log_failure(problem: &ServerError) -> Duration {
+fn pause_after_failure(problem: &ServerError) -> Duration {
     tracing::warn!(target: "kassa_server", %problem, "a worker failed and retries later");
     LONGEST_SLEEP
 }

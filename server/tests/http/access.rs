@@ -130,11 +130,11 @@ async fn staff_key_opens_staff_pages_only() {
             let answer = served.send(method, &path, &[("cookie", &right.cookie), FORM], "csrf=").await;
             assert_eq!(answer.status, 403, "{method} {path} without its token: {answer:?}");
             let refused = needed == Decide && viewer.post(&served, &path, &[]).await.status == 403;
-            assert_eq!(refused, needed == Decide, "{path} by a key that only looks");
+            assert_eq!(refused, needed == Decide, "{path} by a read-only key");
         } else {
             let status = right.get(&served, &path).await.status;
             assert_eq!(status, if path.ends_with("nowhere") { 404 } else { 200 }, "{path}");
-            assert_eq!(viewer.get(&served, &path).await.status, status, "{path} by a key that only looks");
+            assert_eq!(viewer.get(&served, &path).await.status, status, "{path} by a read-only key");
         }
     }
     let api = served.call(&right.key.expose(), "GET", "/v1/events", &Value::Null).await;

@@ -78,8 +78,8 @@ fn staff_key_opens_staff_pages_unless_disabled() {
     let place = Place::with(&sandbox);
     let key = place.run(&["keys", "new", "--for", "staff", "--name", "Aizada"]).out.trim().to_owned();
     assert!(key.starts_with("sk_"), "{key}");
-    let looks = place.run(&["keys", "new", "--for", "staff", "--permission", "view", "--name", "Bakyt"]);
-    assert!(looks.out.starts_with("sk_"), "{looks:?}");
+    let viewer = place.run(&["keys", "new", "--for", "staff", "--permission", "view", "--name", "Bakyt"]);
+    assert!(viewer.out.starts_with("sk_"), "{viewer:?}");
     let listed = place.run(&["keys", "list"]).out;
     assert!(listed.contains("  staff, may decide  made ") && listed.contains("  staff, may view    made "), "{listed}");
     let shop = place.run(&["keys", "new", "--permission", "view", "--name", "shop"]);

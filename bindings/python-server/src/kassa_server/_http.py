@@ -32,7 +32,7 @@ def exchange(method: str, url: str, headers: Mapping[str, str], body: str | None
 def request(
     method: str, url: str, headers: Mapping[str, str], body: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
-    """Asks the server; `Refused` if it refuses."""
+    """Sends a request to the server; raises `Refused` if it refuses."""
     text = None if body is None else json.dumps(body)
     status, _, answer = exchange(method, url, {"Content-Type": "application/json", **headers}, text)
     if status >= 400:

@@ -93,4 +93,5 @@ async def _call(loop: Any, operation: Operation, target: Any, arguments: tuple[A
     finally:
         if log is not None:
             _logs.end(log)
+            # As above.
             log = None

@@ -128,7 +128,7 @@ def member_name(name: str) -> str:
 
 
 def reader(kind: str) -> Reader:
-    """The reader of a type. Of those that only calls are answered with, the generator does not know that they are optional."""
+    """The reader of a type."""
     read = _readers.get(kind)
     if read is None:
         read = _readers[kind] = _found_reader(kind)
@@ -136,6 +136,7 @@ def reader(kind: str) -> Reader:
 
 
 def _found_reader(kind: str) -> Reader:
+    """The generated one. Of types that only calls are answered with, the generator does not know that they are optional."""
     read: Reader | None = getattr(tables, f"read_{_suffix(kind)}", None)
     if read is not None:
         return read

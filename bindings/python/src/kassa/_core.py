@@ -58,8 +58,8 @@ class _Status(ctypes.Structure):
 
 
 _STATUS = ctypes.POINTER(_Status)
-# Each call that takes time clones a handle first. A clone cannot fail, so nothing is ever written here.
-_OF_CLONES = ctypes.byref(_Status())
+# Shared by all threads: a call that succeeds does not write it, and a clone cannot fail.
+_CLONE_STATUS = ctypes.byref(_Status())
 _NUMBERS: dict[str, Any] = {
     "u8": ctypes.c_uint8, "i8": ctypes.c_int8, "u16": ctypes.c_uint16, "i16": ctypes.c_int16, "u32": ctypes.c_uint32,
     "i32": ctypes.c_int32, "u64": ctypes.c_uint64, "i64": ctypes.c_int64, "bool": ctypes.c_int8,
@@ -217,7 +217,7 @@ class Object:
 
     def cloned(self) -> int:
         """A share of it, which is the core's from then on."""
-        handle: int = self._clone(self._handle, _OF_CLONES)
+        handle: int = self._clone(self._handle, _CLONE_STATUS)
         return handle
 
     def __del__(self, _Status: Any = _Status, byref: Any = ctypes.byref) -> None:  # noqa: N803

@@ -215,7 +215,7 @@ _records: Any = None
 """The module `_log_records`, once the program has imported ``logging``."""
 
 
-def _log_records() -> Any:
+def _records_module() -> Any:
     # Each call needs it, and an import statement takes longer than this, although the module is imported already.
     global _records
     if _records is None and "logging" in sys.modules:
@@ -227,7 +227,7 @@ def _log_records() -> Any:
 
 def _least() -> Any:
     """The lowest level that is listened to, if any is."""
-    records = _log_records()
+    records = _records_module()
     return None if records is None else records.least()
 
 
@@ -237,7 +237,7 @@ def _hand_on(kept: Any) -> None:
         for observer in Observers.all:
             _show(observer, kept.completed)
         return
-    _log_records().hand_on(kept)
+    _records_module().hand_on(kept)
 
 
 def _show(observer: Callable[[Any], object], call: Any) -> None:

@@ -72,7 +72,7 @@ final class Transport: Sendable {
 
     /// Sends a request until there is an answer, the attempts are used up, or the time is over.
     private func send(_ call: Call) async throws -> Response {
-        let request = try request(call)
+        let request = try urlRequest(call)
         let limit = timeout + call.wait
         let deadline = ContinuousClock.now + limit
         // A connection that the server has closed meanwhile must not make the network library repeat what is sent once.
@@ -106,7 +106,7 @@ final class Transport: Sendable {
         }
     }
 
-    private func request(_ call: Call) throws -> URLRequest {
+    private func urlRequest(_ call: Call) throws -> URLRequest {
         let query = call.query.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
         guard let url = URL(string: "\(url)\(call.path)\(query.isEmpty ? "" : "?\(query)")") else {
             throw KassaClientError.invalid(field: "url", rule: "must be an address")

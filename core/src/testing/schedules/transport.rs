@@ -1,5 +1,5 @@
-//! One caller's line to the gateway, behind the transport's seam. A process that stops takes its lines' tasks with it;
-//! what was sent before goes on at the other end.
+//! One caller's transport to the simulated gateway. A process that stops takes its tasks with it; what was sent before
+//! goes on at the gateway.
 
 use std::{
     panic::AssertUnwindSafe,

@@ -163,7 +163,7 @@ impl Fleet {
             let now = Millis::from(step) * STEP_MS;
             let is_overload = is_overload(failures as usize, answers as usize);
             let heard = GatewayFeedback {
-                failures: is_overload.then_some(None).into_iter().collect(),
+                overloads: is_overload.then_some(None).into_iter().collect(),
                 is_well: answers > failures,
             };
             self.limit = self.limit.with_feedback(METHOD, &heard, now);

@@ -49,7 +49,7 @@ impl Figures {
         );
         let _ = writeln!(
             text,
-            "| Phase | polled a second: mean | most | failed | oldest fresh, s | oldest old, s | unnoticed, most |"
+            "| Phase | Queries a second: mean | most | failed | oldest fresh, s | oldest old, s | unnoticed, most |"
         );
         let _ = writeln!(text, "|---|---|---|---|---|---|---|");
         for (phase, _) in Phase::ALL {

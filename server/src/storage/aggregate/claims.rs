@@ -168,7 +168,7 @@ pub(super) fn record(
     reported: &StatusReport,
 ) -> Result<bool, StorageError> {
     let report = &reported.report;
-    if let Report::Unavailable { .. } = report {
+    if let Report::Failed { .. } = report {
         return Ok(false);
     }
     let row = &mut aggregate.payments[at];

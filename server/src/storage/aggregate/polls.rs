@@ -51,7 +51,7 @@ pub(in crate::storage) fn give_up_sending(
 }
 
 /// The status queries of a poll: by the payment's own reference, or by the claims of a pay-form.
-pub(in crate::storage) fn what_to_ask(row: PaymentRow) -> Vec<StatusQuery> {
+pub(in crate::storage) fn queries_of(row: PaymentRow) -> Vec<StatusQuery> {
     if row.payment.method == Method::PayForm {
         return row.claims_to_poll();
     }
@@ -71,21 +71,21 @@ pub(in crate::storage) fn numbers_of_answered(answered: &PollResult) -> Vec<Numb
     numbers
 }
 
-/// The feedback of one batch of results about the gateway, by method. A few failures among many good responses do not slow
+/// The feedback of one batch of results about the gateway, by method. A few overloads among many good responses do not slow
 /// polling down, even with a `Retry-After`.
 pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, GatewayFeedback)> {
     let of = |method: Method| {
         let reports = || answers.iter().filter(|one| one.method == method).flat_map(|answered| &answered.reports);
-        let failure = |reported: &StatusReport| match reported.report {
-            Report::Unavailable { is_overload: true, retry_after } => Some(retry_after),
+        let overload = |reported: &StatusReport| match reported.report {
+            Report::Failed { is_overload: true, retry_after } => Some(retry_after),
             _ => None,
         };
-        let mut failures: Vec<_> = reports().filter_map(failure).collect();
-        if !is_overload(failures.len(), reports().count()) {
-            failures.clear();
+        let mut overloads: Vec<_> = reports().filter_map(overload).collect();
+        if !is_overload(overloads.len(), reports().count()) {
+            overloads.clear();
         }
-        let is_well = reports().any(|reported| !matches!(reported.report, Report::Unavailable { .. }));
-        (method, GatewayFeedback { failures, is_well })
+        let is_well = reports().any(|reported| !matches!(reported.report, Report::Failed { .. }));
+        (method, GatewayFeedback { overloads, is_well })
     };
     Method::ALL.map(of).into_iter().filter(|(_, heard)| *heard != GatewayFeedback::default()).collect()
 }
@@ -170,9 +170,7 @@ fn take_report(
         Report::Unverifiable { why } if is_odd_enough => {
             apply(changes, aggregate, at, Trigger::ReportedUnverifiable, Cause::of(why))
         }
-        Report::Mismatch { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Unavailable { .. } => {
-            Ok(false)
-        }
+        Report::Mismatch { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Failed { .. } => Ok(false),
     }
 }
 
@@ -184,7 +182,7 @@ fn count_mismatches(row: &mut PaymentRow, report: &Report, now: Millis) -> u32 {
             let is_another = now.saturating_sub(row.mismatch_at) >= APART_MS;
             row.mismatches.saturating_add(u32::from(is_another))
         }
-        Report::Unavailable { .. } | Report::Nothing => row.mismatches,
+        Report::Failed { .. } | Report::Nothing => row.mismatches,
         Report::Charged(_) | Report::Rejected | Report::Pending(_) => 0,
     };
     if mismatches != row.mismatches {
@@ -249,7 +247,7 @@ enum Interval {
 }
 
 fn interval(row: &PaymentRow, answered: &PollResult, age: Millis) -> Interval {
-    let query_failed = answered.reports.iter().any(|reported| matches!(reported.report, Report::Unavailable { .. }));
+    let query_failed = answered.reports.iter().any(|reported| matches!(reported.report, Report::Failed { .. }));
     let state = row.payment.state;
     if row.payment.method == Method::PayForm {
         let is_forgotten = age >= FORGOTTEN_AFTER && !row.has_open_claim() && !row.payment.is_in_doubt;

@@ -208,7 +208,7 @@ pub enum Report {
     /// Nothing useful: unknown to the gateway, not understood, or not tied to the payment.
     Nothing,
     /// It could not be queried now.
-    Unavailable {
+    Failed {
         /// Whether the whole fleet should query less: a rate limit, or a gateway that fails.
         is_overload: bool,
         /// Its `Retry-After`.
@@ -222,7 +222,7 @@ impl Report {
         match self {
             Self::Charged(_) | Self::Unverifiable { .. } => true,
             Self::Mismatch { is_charge, .. } => *is_charge,
-            Self::Rejected | Self::Pending(_) | Self::Nothing | Self::Unavailable { .. } => false,
+            Self::Rejected | Self::Pending(_) | Self::Nothing | Self::Failed { .. } => false,
         }
     }
 }

@@ -52,7 +52,7 @@ impl PostgresStorage {
         }
         let wanted = PollDemand { due: wanted, places, per_second };
         let granted =
-            self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(rate_limit::take(db, wanted))).await?;
+            self.run("take_polls", Kind::GoOn, wanted, |db, wanted| Box::pin(rate_limit::take(db, wanted))).await?;
         for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
             is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
         }
@@ -119,7 +119,7 @@ impl PostgresStorage {
     /// for the gateway, which each claim finds out.
     pub(super) async fn record_feedback<T>(&self, (recorded, mut heard): (T, Vec<(Method, GatewayFeedback)>)) -> T {
         let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
-        heard.retain(|(method, heard)| !heard.failures.is_empty() || (heard.is_well && waits(*method)));
+        heard.retain(|(method, heard)| !heard.overloads.is_empty() || (heard.is_well && waits(*method)));
         if !heard.is_empty() {
             log_failure(
                 self.run("record_feedback", Kind::GoOn, heard, |db, heard| Box::pin(rate_limit::note(db, heard))).await,

@@ -176,7 +176,7 @@ pub(super) async fn due(db: &Session, scan: &Scan<QUEUES>, most: u32) -> Result<
 fn index(row: &Row) -> Result<usize, Problem> {
     let number: i16 = row.try_get(0)?;
     let index = usize::try_from(number).ok().filter(|index| *index < QUEUES);
-    Ok(index.ok_or(StorageError::Damaged { what: "queue of questions" })?)
+    Ok(index.ok_or(StorageError::Damaged { what: "queue of polls" })?)
 }
 
 /// The wanted leases: where to scan, and the most of each queue.
@@ -255,7 +255,7 @@ fn due_polls(
     for id in leased {
         let Some(row) = stored.remove(id) else { continue };
         let (payment, checkout, method) = (row.payment.id.clone(), row.payment.checkout.clone(), row.payment.method);
-        let queries = polls::what_to_ask(row);
+        let queries = polls::queries_of(row);
         if queries.is_empty() {
             nothing.push(*id);
         } else {

@@ -79,7 +79,7 @@ async fn lock(db: &Session) -> Result<(PollLimit, Millis), Problem> {
 /// The rows that the schema made.
 fn limit(rows: &[Row]) -> Result<PollLimit, Problem> {
     if rows.len() != METHODS + 1 {
-        return Err(StorageError::Damaged { what: "rate of questions" }.into());
+        return Err(StorageError::Damaged { what: "poll rate" }.into());
     }
     let mut limit = PollLimit::full(1, 0);
     for row in rows {

@@ -167,7 +167,7 @@ type Identity = (u64, u64);
 #[derive(Debug, Default)]
 pub(super) struct Files {
     known: Vec<(PathBuf, Identity)>,
-    is_misplaced: AtomicBool,
+    has_problem: AtomicBool,
     /// The last logged problem.
     logged: Mutex<Option<String>>,
 }
@@ -196,17 +196,17 @@ impl Files {
 
     /// Checks, before a read or write, that all files are in their places.
     pub(super) fn check(&self) -> Result<(), StorageError> {
-        self.misplacement().map_or(Ok(()), |detail| Err(StorageError::Unreachable { detail }))
+        self.file_problem().map_or(Ok(()), |detail| Err(StorageError::Unreachable { detail }))
     }
 
     /// Checks after a commit. If a file is gone, the commit may be lost with it, or come back with it.
     pub(super) fn check_after_commit(&self) -> Result<(), StorageError> {
-        self.misplacement().map_or(Ok(()), |detail| Err(StorageError::failed(detail)))
+        self.file_problem().map_or(Ok(()), |detail| Err(StorageError::failed(detail)))
     }
 
-    fn misplacement(&self) -> Option<String> {
+    fn file_problem(&self) -> Option<String> {
         let found = self.look();
-        if found.is_none() && !self.is_misplaced.load(Ordering::Acquire) {
+        if found.is_none() && !self.has_problem.load(Ordering::Acquire) {
             return None;
         }
         // One thread at a time checks again, so that each change is logged once.
@@ -221,18 +221,18 @@ impl Files {
                 ),
                 None => tracing::info!(target: "kassa_server", "the database's files are in their places again"),
             }
-            self.is_misplaced.store(found.is_some(), Ordering::Release);
+            self.has_problem.store(found.is_some(), Ordering::Release);
             logged.clone_from(&found);
         }
         found
     }
 
     fn look(&self) -> Option<String> {
-        self.known.iter().find_map(|(path, known)| misplacement_of(path, *known))
+        self.known.iter().find_map(|(path, known)| problem_of(path, *known))
     }
 }
 
-fn misplacement_of(path: &Path, known: Identity) -> Option<String> {
+fn problem_of(path: &Path, known: Identity) -> Option<String> {
     let path_shown = path.display();
     match identity(path) {
         Ok(found) if found == known => None,

@@ -284,7 +284,7 @@ CREATE TABLE api_keys (
     id TEXT PRIMARY KEY NOT NULL,
     -- shop, staff
     role TEXT NOT NULL,
-    -- look, decide: permission on the staff pages.
+    -- view, decide: permission on the staff pages.
     permission TEXT NOT NULL,
     name TEXT NOT NULL,
     hash BLOB NOT NULL,

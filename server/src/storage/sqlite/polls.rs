@@ -83,7 +83,7 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
     let (mut polls_due, mut places) = (Vec::new(), claim.places);
     for queue in Queue::all() {
         for payment in lease(db, queue, now, leased_until, granted[queue.index()])? {
-            let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
+            let Some(found) = unless_damaged(payment.as_str(), queries_of(db, &payment))? else { continue };
             let Some((checkout, queries)) = found else {
                 forget_due(db, &payment)?;
                 continue;
@@ -146,13 +146,13 @@ fn lease(
 }
 
 /// `None` if there is nothing to query.
-fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<StatusQuery>)>, StorageError> {
+fn queries_of(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<StatusQuery>)>, StorageError> {
     let Some(mut row) = rows::payment(db, id)? else { return Ok(None) };
     if row.payment.method == Method::PayForm {
         row.claims = aggregates::claims(db, id)?;
     }
     let checkout = row.payment.checkout.clone();
-    let queries = polls::what_to_ask(row);
+    let queries = polls::queries_of(row);
     Ok((!queries.is_empty()).then_some((checkout, queries)))
 }
 

@@ -123,11 +123,11 @@ pub(super) fn record_feedback(
     let before = read_limit(db)?;
     let mut limit = before.unwrap_or_else(|| PollLimit::full(1, now));
     for (method, heard) in heard {
-        if !heard.failures.is_empty() || limit.of(*method).is_unheard(now) {
+        if !heard.overloads.is_empty() || limit.of(*method).is_unheard(now) {
             limit = limit.with_feedback(*method, heard, now);
         }
     }
-    let is_news = before.is_some() || heard.iter().any(|(_, heard)| !heard.failures.is_empty());
+    let is_news = before.is_some() || heard.iter().any(|(_, heard)| !heard.overloads.is_empty());
     if is_news && before != Some(limit) {
         write_limit(db, before.as_ref(), &limit)?;
     }

@@ -298,7 +298,7 @@ CREATE TABLE api_keys (
     id TEXT COLLATE "C" PRIMARY KEY,
     -- shop, staff
     role TEXT COLLATE "C" NOT NULL,
-    -- look, decide: permission on the staff pages.
+    -- view, decide: permission on the staff pages.
     permission TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     hash BYTEA NOT NULL,

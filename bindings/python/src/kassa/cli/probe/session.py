@@ -267,10 +267,10 @@ class Session:
         self.findings.append(kept)
 
 
-def tried(query: Callable[..., T], *given: object) -> T | kassa.PaymentError:
+def tried(call: Callable[..., T], *given: object) -> T | kassa.PaymentError:
     """The answer, or the error in its place."""
     try:
-        return query(*given)
+        return call(*given)
     except kassa.PaymentError as problem:
         return problem
 

@@ -192,9 +192,9 @@ def query(session: Session, number: str) -> None:
     ]
     ways.append(("payment_status", cards, f"the gateway's number {number}", by_number(number)))
     ways.append(("qr_status", cards, f"the transaction {number}", by_transaction(number)))
-    for endpoint, provider, request, query in ways:
+    for endpoint, provider, request, send in ways:
         before = session.proposal.copied()
-        answer = session.query(endpoint, query, known)
+        answer = session.query(endpoint, send, known)
         is_known = isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint, provider)
         finding = session.look(step, endpoint, request, answer, Known())
         if not is_known:

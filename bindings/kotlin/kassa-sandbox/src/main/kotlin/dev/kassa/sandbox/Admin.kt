@@ -16,7 +16,7 @@ import java.time.Duration
 /** A response takes milliseconds; the rest is for an overloaded machine. */
 private val PATIENCE = Duration.ofSeconds(30)
 
-/** Asks a running sandbox by its admin interface, from any thread. */
+/** Sends requests to a running sandbox by its admin interface, from any thread. */
 internal class Admin(private val url: String, private val token: String) {
     // It uses no proxy and follows no redirect. Of this start alone: a connection to the last one is worth nothing.
     private val client = HttpClient.newBuilder()
