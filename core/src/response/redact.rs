@@ -123,7 +123,7 @@ impl Redactor {
 
     /// True if a text contains no secret, plain or decoded.
     pub(super) fn holds_none(&self, text: &str, kind: TextKind) -> bool {
-        let finds_none = |text: &str| self.find(text, place).is_empty();
+        let finds_none = |text: &str| self.find(text, kind).is_empty();
         finds_none(text) && Decoded::of(text).is_none_or(|decoded| finds_none(decoded.text()))
     }
 
@@ -179,11 +179,11 @@ impl Redactor {
 
     /// Strings are unescaped before they are searched, because an escape such as \u0031 could hide a secret.
     fn string<'a>(&self, token: &'a str, kind: TextKind) -> Cow<'a, str> {
-        let Some(inside) = unescaped(token) else { return self.masked(token, place) };
+        let Some(inside) = unescaped(token) else { return self.masked(token, kind) };
         // A gateway may echo the whole request, as JSON inside a JSON string.
         let masked = if is_json(&inside) {
             Cow::from(self.body(&inside))
-        } else if place == TextKind::Name && is_field_name(&inside) {
+        } else if kind == TextKind::Name && is_field_name(&inside) {
             self.masked(&inside, TextKind::Name)
         } else {
             self.text(&inside)
@@ -236,9 +236,9 @@ impl Redactor {
 
     /// Searched in plain form first, and decoded afterwards: a text like a code may not be one, as in `100%4111`.
     fn masked<'a>(&self, text: &'a str, kind: TextKind) -> Cow<'a, str> {
-        let masked = self.with_masks(text.into(), self.find(text, place));
+        let masked = self.with_masks(text.into(), self.find(text, kind));
         let Some(decoded) = Decoded::of(&masked) else { return masked };
-        let mut found = self.find(decoded.text(), place);
+        let mut found = self.find(decoded.text(), kind);
         for SecretSpan { place, .. } in &mut found {
             *place = decoded.in_source(place);
         }
@@ -248,8 +248,8 @@ impl Redactor {
     /// Every secret of a text, in the order in which they begin. Some may overlap.
     fn find(&self, text: &str, kind: TextKind) -> Vec<SecretSpan> {
         let numbers = self.pan.iter().flat_map(|pan| of_card_number(text, pan.expose()));
-        let words = self.words(place).flat_map(|word| of_word(text, word));
-        let parts = self.parts(place).flat_map(|part| of_text(text, part));
+        let words = self.words(kind).flat_map(|word| of_word(text, word));
+        let parts = self.parts(kind).flat_map(|part| of_text(text, part));
         let mut found: Vec<_> = numbers.map(|place| SecretSpan { place, is_pan: true }).collect();
         found.extend(words.chain(parts).map(|place| SecretSpan { place, is_pan: false }));
         found.sort_by_key(|found| found.place.start);
@@ -258,19 +258,19 @@ impl Redactor {
 
     /// The secrets that are found as whole words.
     fn words(&self, kind: TextKind) -> impl Iterator<Item = &str> {
-        let one_time = self.one_time().filter(move |_| matches!(place, TextKind::Text | TextKind::Name));
+        let one_time = self.one_time().filter(move |_| matches!(kind, TextKind::Text | TextKind::Name));
         // A long password is found inside words, and so as a word, too.
-        one_time.chain(self.passwords().filter(move |password| place == TextKind::Text && !is_long(password)))
+        one_time.chain(self.passwords().filter(move |password| kind == TextKind::Text && !is_long(password)))
     }
 
     /// The secrets that are also found inside words.
     fn parts(&self, kind: TextKind) -> impl Iterator<Item = &str> {
-        let counts = move |password: &&str| match place {
+        let counts = move |password: &&str| match kind {
             TextKind::Text | TextKind::Code => is_long(password),
             TextKind::Name | TextKind::Identifier => is_no_word(password),
             TextKind::Address => false,
         };
-        let is_shown = matches!(place, TextKind::Text | TextKind::Code | TextKind::Name);
+        let is_shown = matches!(kind, TextKind::Text | TextKind::Code | TextKind::Name);
         let token = [self.credentials.token.expose()].into_iter().filter(move |token| is_shown || is_long(token));
         token.chain(self.passwords().filter(counts))
     }

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .checkouts import Checkouts, CheckoutCallFailed
+from .checkouts import CheckoutCallFailed, Checkouts
 from .forms import read_body
 from .orders import Order, Orders
 from .standing import Event, Standing, State

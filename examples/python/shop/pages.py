@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.templating import Jinja2Templates
 
 from . import catalogue
-from .checkouts import Checkouts, CheckoutCallFailed
+from .checkouts import CheckoutCallFailed, Checkouts
 from .forms import read_form
 from .orders import NotPayable, Order, Orders
 from .views import OrderView, money
