@@ -122,6 +122,8 @@ def run() -> Section:
         why_missed=(
             "Missed times and rates: a first payment is two commits, each of which flushes the log and changes pages of "
             "several tables, and the worker that looks for due work takes a tenth of a millisecond of it. A charged "
-            "recorded answer writes the payment, its checkout, two events and their delivery, and SQLite has one writer."
+            "recorded answer writes the payment, its checkout, two events and their delivery, and SQLite has one writer. "
+            "The program's size: three quarters of it is code, built for speed (`opt-level = 3`); it was 9.67 MB before the "
+            'pages, telemetry, probe and MegaPay, and what `"s"` would save was not measured.'
         ),
     )
