@@ -133,6 +133,8 @@ class DeliverUnfinishedTest {
     @Test
     fun `what is finished elsewhere meanwhile is not delivered`() = inTime {
         val payments = listOf(paid("cart 1"), paid("cart 2"))
+        // Recorded as charged before: a charge that is found after a person has finished the payment is delivered, and rightly.
+        payments.forEach { assertInstanceOf<Verdict.Charged>(gateway.check(it)) }
         val calls = LinkedBlockingQueue<JournalEntry>()
         val summary = gateway.deliverUnfinished(soon) { entry ->
             calls += entry
