@@ -201,11 +201,11 @@ impl Attempts {
 
     fn record(&self, attempt: u32, result: &Result<Response, Failure>, took: Duration) {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let what = match result {
+        let details = match result {
             Ok(response) => EventDetails::Responded { attempt, http_status: response.http_status, duration_ms },
             Err(failure) => EventDetails::NoResponse { attempt, duration_ms, failure: format!("{failure:?}") },
         };
-        self.event(what).record();
+        self.event(details).record();
     }
 
     fn event(&self, details: EventDetails) -> Event {

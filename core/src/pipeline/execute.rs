@@ -120,13 +120,13 @@ impl Engine {
 
     fn journal_part<O: Operation>(&self, operation: &O) -> Option<Journaling> {
         let journal = self.journal()?;
-        let what = match O::KIND {
+        let kind = match O::KIND {
             Kind::Pays(payment) => JournalKind::Payment(payment(operation)),
             Kind::Confirms(payment) => JournalKind::Confirmation(payment(operation)),
             Kind::Creates => JournalKind::Code,
             Kind::Queries => return None,
         };
-        Some(Journaling::new(journal, what, self.note.clone()))
+        Some(Journaling::new(journal, kind, self.note.clone()))
     }
 
     /// Rejects the call if the gateway is closed. A call that moves money is counted as in flight.

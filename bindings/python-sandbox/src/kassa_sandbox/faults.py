@@ -146,8 +146,10 @@ class Faults:
             "status": status,
             "code": code,
         }
-        told = self._admin.request("POST", "faults", {key: value for key, value in wanted.items() if value is not None})
-        return ActiveFault(self._admin, fault(told))
+        answer = self._admin.request(
+            "POST", "faults", {key: value for key, value in wanted.items() if value is not None}
+        )
+        return ActiveFault(self._admin, fault(answer))
 
     def list(self) -> tuple[Fault, ...]:
         """The faults that are set, with the number of injections of each."""
@@ -163,16 +165,16 @@ def listed(admin: Admin) -> tuple[Fault, ...]:
     return tuple(map(fault, cast("list[dict[str, Any]]", admin.request("GET", "faults")["faults"])))
 
 
-def fault(told: Mapping[str, Any]) -> Fault:
+def fault(answer: Mapping[str, Any]) -> Fault:
     """A fault as the sandbox reports it."""
     return Fault(
-        id=told["id"],
-        name=told["name"],
-        struck=told["struck"],
-        endpoint=told.get("endpoint"),
-        order_number=told.get("order_number"),
-        probability=float(told.get("probability", 1)),
-        times=told.get("times"),
+        id=answer["id"],
+        name=answer["name"],
+        struck=answer["struck"],
+        endpoint=answer.get("endpoint"),
+        order_number=answer.get("order_number"),
+        probability=float(answer.get("probability", 1)),
+        times=answer.get("times"),
     )
 
 

@@ -282,8 +282,8 @@ class Sandbox:
         self._admin_api().request("POST", "reset")
 
     def _listed(self, path: str, name: str, order_number: str | None) -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = self._admin_api().request("GET", path, order_number=order_number)[name]
-        return told
+        answer: list[dict[str, Any]] = self._admin_api().request("GET", path, order_number=order_number)[name]
+        return answer
 
     def _admin_api(self) -> _admin.Admin:
         if self._admin is None:

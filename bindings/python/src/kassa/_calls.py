@@ -93,5 +93,5 @@ async def _call(loop: Any, operation: Operation, target: Any, arguments: tuple[A
     finally:
         if log is not None:
             _logs.end(log)
-            # As above.
+            # As in `_call_here`: a stored error keeps this frame alive.
             log = None

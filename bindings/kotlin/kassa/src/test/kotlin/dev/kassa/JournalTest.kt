@@ -120,7 +120,7 @@ class JournalTest {
     }
 
     @Test
-    fun `three gateways and the journal itself list the same, as often as they are asked`() = runBlocking {
+    fun `three gateways and the journal itself list the same, however often`() = runBlocking {
         val gateways = Triple(fake.gateway.withJournal(journal), fake.blocking.withJournal(journal), fake.future.withJournal(journal))
         val (gateway, blocking, future) = gateways
         val orders = List(3 * PAGE / 2) { mbankPayment() }

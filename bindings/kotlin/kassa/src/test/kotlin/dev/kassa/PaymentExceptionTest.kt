@@ -66,7 +66,7 @@ class PaymentExceptionTest {
     }
 
     @Test
-    fun `closed gateway says so, whatever it is asked`() = withGateway(CREATED) { gateway, server ->
+    fun `every call of a closed gateway says that it is closed`() = withGateway(CREATED) { gateway, server ->
         runBlocking { gateway.closeAndWait() }
         gateway.close()
         val error = assertThrows<PaymentException.Misconfigured> { runBlocking { gateway.createCardPayment(cardPayment()) } }

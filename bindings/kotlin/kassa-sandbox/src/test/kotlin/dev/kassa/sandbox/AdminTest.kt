@@ -169,7 +169,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `fault strikes as often as it was told`() {
+    fun `fault strikes as often as requested`() {
         val fault = sandbox.faults.add(FaultName.RESPONSE_LOST, "order-1", times = 1, endpoint = Endpoint.PAYMENT)
         fault.use {
             assertEquals(0, fault.struck)

@@ -149,9 +149,9 @@ public class KassaServer private constructor(private val options: KassaServerOpt
         var next = "0"
         while (next != after) {
             after = next
-            val told = Json.parseToJsonElement(request("GET", "/v1/events?after=$after&limit=1000")).jsonObject
-            told.getValue("events").jsonArray.mapTo(all) { event(it.jsonObject) }
-            next = told.getValue("next").jsonPrimitive.content
+            val answer = Json.parseToJsonElement(request("GET", "/v1/events?after=$after&limit=1000")).jsonObject
+            answer.getValue("events").jsonArray.mapTo(all) { event(it.jsonObject) }
+            next = answer.getValue("next").jsonPrimitive.content
         }
         return all.filter { (kind == null || it.kind == kind) && (reference == null || it.reference == reference) }
     }

@@ -33,7 +33,7 @@ class KassaServerTest {
     @WithKassaServer
     class Shared {
         @Test
-        fun `payer pays and the shop is told`(server: KassaServer) {
+        fun `payer pays and the shop gets its events`(server: KassaServer) {
             note(server)
             val back = server.payByForm(server.buy("order-1"))
             assertTrue(back!!.startsWith("http://127.0.0.1:9/paid?"), back)

@@ -41,7 +41,7 @@ class EventsTest : StandInTest() {
     }
 
     @Test
-    fun `page that was opened is told, and one that could not be is not`() {
+    fun `opened page is reported, and one that could not be opened is not`() {
         listen()
         val sheet = open(request(Scene.OPEN_PAGE))
         click("To the bank's page")

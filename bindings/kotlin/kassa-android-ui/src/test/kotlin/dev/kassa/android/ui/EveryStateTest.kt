@@ -49,7 +49,7 @@ class EveryStateTest(name: String) : StandInTest() {
     }
 
     @Test
-    fun `payer can have it asked at once where they may have paid, and nowhere else`() {
+    fun `payer can have the status checked at once if they may have paid, and only then`() {
         open(request)
         awaitText(scene.title)
         assertEquals(scene in CHECKABLE, isShown("Check the payment"))
